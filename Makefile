@@ -1,0 +1,35 @@
+# Everything here works from a fresh clone with Python 3.11+ and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test test-slow bench lint docs clean
+
+demo: $(VENV)/.installed-test
+	$(BIN)/python -m immigrate.demo
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto
+
+test-slow: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -m slow
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/bench_pass.py
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV)
+
+# One stamp file per set of extras: a second run finds it newer than
+# pyproject.toml and installs nothing.
+$(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)

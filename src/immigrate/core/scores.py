@@ -1,0 +1,32 @@
+"""From distances to classes: Eq. 9, probabilities, leave-one-out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from immigrate.core.couplings import soft_coupling
+from immigrate.core.distances import Array
+
+
+def expected_distance(q: Array, sigma: float) -> float:
+    """v = sum_j alpha_j q_j with alpha of Eq. 4: the bracket of Eq. 9 for one class."""
+    return float(soft_coupling(q, sigma) @ q)
+
+
+def class_probability(score: Array, sigma: float) -> Array:
+    """Softmax of -score / sigma over classes (the last axis); the smallest score is likeliest.
+
+    With free energies as scores this is the class posterior of a kernel density estimate
+    exp(-q / sigma); with expected distances it is the same map applied to Eq. 9.
+    """
+    return soft_coupling(score, sigma)
+
+
+def distance_share(distance: Array) -> Array:
+    """Each class's share of the summed expected distances; the *smallest* wins.
+
+    This is what the R package prints as probabilities.
+    """
+    total = distance.sum(axis=-1, keepdims=True)
+    even = np.full_like(distance, 1.0 / distance.shape[-1])
+    return np.divide(distance, total, out=even, where=total > 0)
