@@ -19,8 +19,8 @@ from immigrate.core.distances import Array
 
 Projection = Callable[[Array], Array]
 
-DYKSTRA_ROUNDS = 200
-DYKSTRA_TOLERANCE = 1e-12
+ALTERNATING_ROUNDS = 1000
+ALTERNATING_TOLERANCE = 1e-12
 
 
 def norm(A: Array) -> float:
@@ -52,28 +52,35 @@ def nonnegative_part(A: Array) -> Array:
 def doubly_nonnegative_part(A: Array) -> Array:
     """Nearest matrix that is both positive semi-definite and element-wise non-negative.
 
-    Dykstra's alternating projections [1]_: like projecting on the two cones in turn, but
-    each turn first adds back what the same cone took away the time before, which makes the
-    limit the projection onto the intersection and not just some point of it.
+    It is the PSD part of A + N for the smallest-normed such part over all N >= 0. The plain
+    iteration N <- (N - psd_part(A + N))^+ is Dykstra's alternating projection [1]_; Nesterov's
+    momentum with restarts [2]_ takes it from 1e-6 in 200 rounds to 1e-12 in about 100.
 
     References
     ----------
     .. [1] J. P. Boyle and R. L. Dykstra, "A method for finding projections onto the
        intersection of convex sets in Hilbert spaces", 1986.
        :doi:`10.1007/978-1-4613-9940-7_3`
+    .. [2] B. O'Donoghue and E. Candes, "Adaptive restart for accelerated gradient schemes",
+       2015. :doi:`10.1007/s10208-013-9150-3`
     """
     scale = norm(A)
     if scale == 0:
         return A
-    current, taken_by_psd, taken_by_sign = A / scale, np.zeros_like(A), np.zeros_like(A)
-    for _ in range(DYKSTRA_ROUNDS):
-        psd = psd_part(current + taken_by_psd)
-        taken_by_psd = current + taken_by_psd - psd
-        current = nonnegative_part(psd + taken_by_sign)
-        taken_by_sign = psd + taken_by_sign - current
-        if norm(current - psd) <= DYKSTRA_TOLERANCE:
+    A = A / scale
+    lifted = ahead = np.zeros_like(A)
+    momentum = 1.0
+    for _ in range(ALTERNATING_ROUNDS):
+        following = nonnegative_part(ahead - psd_part(A + ahead))
+        moved = norm(following - ahead)
+        if np.vdot(ahead - following, following - lifted) > 0:
+            momentum = 1.0
+        faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        push = (momentum - 1) / faster * (following - lifted)
+        lifted, ahead, momentum = following, nonnegative_part(following + push), faster
+        if moved <= ALTERNATING_TOLERANCE:
             break
-    return current * scale
+    return nonnegative_part(psd_part(A + lifted)) * scale
 
 
 def clipped_psd_part(A: Array) -> Array:
