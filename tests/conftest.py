@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+# Without it scikit-learn skips one of its estimator checks. Read when SciPy is imported.
+os.environ["SCIPY_ARRAY_API"] = "1"
 
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.load_profile("default")

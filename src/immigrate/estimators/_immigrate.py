@@ -104,15 +104,17 @@ default="identity"
     >>> from immigrate.datasets import make_monk1
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> X, y = make_monk1()  # class 1: head_shape equals body_shape, or jacket_color is 1
-    >>> model = make_pipeline(StandardScaler(), ImmigrateClassifier(sigma=0.5)).fit(X, y)
+    >>> X, y = make_monk1()  # 1 if head and body have one shape, or the jacket is red
+    >>> scaler = StandardScaler().set_output(transform="pandas")  # keeps the names
+    >>> model = make_pipeline(scaler, ImmigrateClassifier(sigma=0.5)).fit(X, y)
     >>> model.score(X, y)
     1.0
-    >>> model[-1].interactions(top=3)[["feature_1", "feature_2", "kind"]]
-          feature_1     feature_2  kind
-    0    head_shape    body_shape  pair
-    1  jacket_color  jacket_color  main
-    2    head_shape    head_shape  main
+    >>> model[-1].interactions(top=4).round(2)
+          feature_1     feature_2  kind  weight  share  rank
+    0    head_shape    head_shape  main    0.55   0.14     1
+    1    body_shape    body_shape  main    0.55   0.14     2
+    2  jacket_color  jacket_color  main    0.44   0.12     3
+    3    head_shape  jacket_color  pair    0.15   0.08     4
     """
 
     def __init__(

@@ -31,7 +31,8 @@ class MarginClassifierMixin(ClassifierMixin):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self._rule_scores(X).argmin(axis=1)]
+        nearest = self._rule_scores(X).argmin(axis=1)
+        return self.classes_[nearest]
 
     def predict_proba(self, X):
         """Class probabilities: a softmax of -score / sigma.
@@ -92,7 +93,8 @@ class MarginClassifierMixin(ClassifierMixin):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self._rule_scores(None).argmin(axis=1)]
+        nearest = self._rule_scores(None).argmin(axis=1)
+        return self.classes_[nearest]
 
     def _rule_scores(self, X):
         return getattr(self._class_scores(X), RULES[self.rule])
