@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from immigrate.core.cones import PROJECTIONS, norm, psd_part, unit
+from immigrate.core.cones import MATRIX_SETS, norm, psd_part, unit
 
 
 def symmetric(p):
@@ -24,7 +24,7 @@ def test_projection_satisfies_the_moreau_conditions(name, A):
 
     The polar cone is tested through the projections themselves: <A - P, Q> <= 0 for Q in K.
     """
-    P = PROJECTIONS[name](A)
+    P = MATRIX_SETS[name].project(A)
     scale = 1 + norm(A)
     np.testing.assert_allclose(P, P.T, atol=1e-12 * scale)
     if name != "nonnegative":
@@ -62,7 +62,7 @@ def test_norm_survives_any_scale(A, exponent):
 def test_clip_is_not_a_projection():
     """The R package's step leaves <A - P, P> = 0 unmet: it is no member of the family."""
     A = np.array([[1.0, -0.8], [-0.8, 1.0]])
-    P = PROJECTIONS["clip"](A)
-    assert np.linalg.norm(P - PROJECTIONS["both"](A)) < 1e-9  # agrees where psd(A) = A
+    P = MATRIX_SETS["clip"].project(A)
+    assert np.linalg.norm(P - MATRIX_SETS["both"].project(A)) < 1e-9  # agrees where psd(A) = A
     A = np.array([[1.0, -0.8, 0.7], [-0.8, 0.2, 0.5], [0.7, 0.5, -1.0]])
-    assert abs(np.vdot(A - PROJECTIONS["clip"](A), PROJECTIONS["clip"](A))) > 0.1
+    assert abs(np.vdot(A - MATRIX_SETS["clip"].project(A), MATRIX_SETS["clip"].project(A))) > 0.1

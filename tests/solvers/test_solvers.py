@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problems, random_problem
 
-from immigrate.core.cones import PROJECTIONS, unit
+from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.kernels.reference import margin_pass
 from immigrate.solvers import MarginProblem, Stop, full_steps, spectral_descent
 
@@ -15,10 +15,10 @@ cones = st.sampled_from(["psd", "nonnegative", "both"])
 
 
 def solve(problem, cone="psd", tol=TOL, **options):
-    start = unit(PROJECTIONS[cone](problem.W))
+    start = unit(MATRIX_SETS[cone].project(problem.W))
     margin = MarginProblem(problem.X, problem.y, anchor_weight=problem.anchor_weight)
     return spectral_descent(
-        margin, start, problem.sigma, PROJECTIONS[cone], max_iter=100, tol=tol, **options
+        margin, start, problem.sigma, MATRIX_SETS[cone], max_iter=100, tol=tol, **options
     )
 
 
@@ -49,7 +49,7 @@ def test_no_point_of_the_cone_near_a_solution_is_lower_to_first_order(problem, c
     ).gradient
     for _ in range(20):
         noise = rng.standard_normal(gradient.shape)
-        V = PROJECTIONS[cone](noise + noise.T)
+        V = MATRIX_SETS[cone].project(noise + noise.T)
         if np.any(V):
             drop = np.vdot(gradient, solution.weights - unit(V))
             assert drop <= 1e-5 * np.linalg.norm(gradient)
@@ -58,10 +58,10 @@ def test_no_point_of_the_cone_near_a_solution_is_lower_to_first_order(problem, c
 def test_first_step_is_the_papers():
     problem = random_problem(3, n=40, p=5, sigma=4.0)
     first = full_steps(
-        MarginProblem(problem.X, problem.y), problem.W, 4.0, PROJECTIONS["psd"], max_iter=1, tol=0
+        MarginProblem(problem.X, problem.y), problem.W, 4.0, MATRIX_SETS["psd"], max_iter=1, tol=0
     )
     by_descent = spectral_descent(
-        MarginProblem(problem.X, problem.y), problem.W, 4.0, PROJECTIONS["psd"], max_iter=1, tol=0
+        MarginProblem(problem.X, problem.y), problem.W, 4.0, MATRIX_SETS["psd"], max_iter=1, tol=0
     )
     assert by_descent.n_passes == 2
     np.testing.assert_array_equal(by_descent.weights, first.weights)
@@ -73,7 +73,7 @@ def test_full_steps_stop_when_the_cost_settles():
         MarginProblem(problem.X, problem.y),
         problem.W,
         10.0,
-        PROJECTIONS["psd"],
+        MATRIX_SETS["psd"],
         max_iter=100,
         tol=1e-8,
     )
@@ -86,7 +86,7 @@ def test_full_steps_stop_when_the_cost_settles():
 def test_no_direction_keeps_the_start(solver):
     X, y = np.zeros((6, 3)), np.arange(6) % 2
     start = np.eye(3) / np.sqrt(3)
-    solution = solver(MarginProblem(X, y), start, 1.0, PROJECTIONS["psd"], max_iter=5, tol=1e-3)
+    solution = solver(MarginProblem(X, y), start, 1.0, MATRIX_SETS["psd"], max_iter=5, tol=1e-3)
     assert solution.stop is Stop.NO_DIRECTION
     np.testing.assert_array_equal(solution.weights, start)
 

@@ -1,23 +1,20 @@
 """Where W may live, and the best W for a linear cost.
 
-Each constraint set of the paper is a convex cone K cut by the unit sphere. Two maps are
-all a solver needs:
-
-* the projection P_K onto the cone, and
-* the oracle: the W in K with norm 1 that minimises <Sigma, W>, which is
-  P_K(-Sigma) / |P_K(-Sigma)|. For K = PSD this is Theorem 3.1.
+Each constraint set of the paper is a convex cone K cut by a sphere. Two maps are all a
+solver needs: the projection P_K onto the cone, and the scaling onto the sphere. Together
+they give the oracle: the W of the set that minimises <Sigma, W> is P_K(-Sigma), scaled.
+For K = PSD and the unit sphere this is Theorem 3.1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 
 from immigrate.core.distances import Array
-
-Projection = Callable[[Array], Array]
 
 ALTERNATING_ROUNDS = 1000
 ALTERNATING_TOLERANCE = 1e-12
@@ -91,9 +88,25 @@ def clipped_psd_part(A: Array) -> Array:
     return nonnegative_part(psd_part(A))
 
 
-PROJECTIONS: dict[str, Projection] = {
-    "psd": psd_part,
-    "nonnegative": nonnegative_part,
-    "both": doubly_nonnegative_part,
-    "clip": clipped_psd_part,
+@dataclass(frozen=True)
+class WeightSet:
+    """A cone cut by a sphere.
+
+    Attributes
+    ----------
+    project : callable
+        Nearest point of the cone.
+    scaled : callable
+        The multiple of a point of the cone that lies on the sphere.
+    """
+
+    project: Callable[[Array], Array]
+    scaled: Callable[[Array], Array] = unit
+
+
+MATRIX_SETS = {
+    "psd": WeightSet(psd_part),
+    "nonnegative": WeightSet(nonnegative_part),
+    "both": WeightSet(doubly_nonnegative_part),
+    "clip": WeightSet(clipped_psd_part),
 }

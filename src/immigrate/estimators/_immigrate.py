@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from immigrate.core.cones import PROJECTIONS, unit
+from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.pruning import pruned
 from immigrate.estimators import _validation as check
 from immigrate.estimators._interactions import feature_share, interaction_table
@@ -171,7 +171,7 @@ default="identity"
             problem,
             self._start(X.shape[1]),
             self.sigma_,
-            PROJECTIONS[self.constraint],
+            MATRIX_SETS[self.constraint],
             max_iter=self.max_iter or DEFAULT_MAX_ITER[self.solver],
             tol=self.tol,
             on_step=_print_step if self.verbose else None,
@@ -216,7 +216,7 @@ default="identity"
 
     def _check_parameters(self):
         check.check_option("solver", self.solver, SOLVERS)
-        check.check_option("constraint", self.constraint, PROJECTIONS)
+        check.check_option("constraint", self.constraint, MATRIX_SETS)
         check.check_option("rule", self.rule, RULES)
         check.check_not_negative("tol", self.tol)
         if isinstance(self.init, str):
@@ -243,7 +243,7 @@ default="identity"
             W = check.check_weight_matrix(self.init, n_features)
         if self.solver == "monotone":
             # Descent is from a point of the constraint set; the paper's steps start anywhere.
-            W = PROJECTIONS[self.constraint](W)
+            W = MATRIX_SETS[self.constraint].project(W)
         return unit(W)
 
     def _keep(self, solution):

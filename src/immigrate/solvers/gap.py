@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.core.cones import Projection, norm
+from immigrate.core.cones import WeightSet, norm
 from immigrate.core.distances import Array
 
 # A projection this small against what was projected is rounding, not a direction.
@@ -15,30 +15,30 @@ NEGLIGIBLE = 1e-10
 
 @dataclass(frozen=True)
 class Oracle:
-    """The best W of the cone for the cost linearised at the present one.
+    """The best W of the set for the cost linearised at the present one.
 
     Attributes
     ----------
     weights : ndarray or None
-        P_K(-Sigma) / |P_K(-Sigma)|, Theorem 3.1 for the PSD cone. None where the projection
-        is 0 and so no direction improves the margin.
+        V = P_K(-Sigma), scaled: Theorem 3.1 for the PSD cone. None where the projection is
+        0 and so no direction improves the margin.
     gap : float
-        1 - <-Sigma, W> / |P_K(-Sigma)|: non-negative for W in the cone with norm 1, and 0
-        exactly where W is the oracle's own answer, a stationary point.
+        1 - <-Sigma, W> / <-Sigma, V>: on a sphere non-negative, and 0 exactly where W is the
+        oracle's own answer, a stationary point.
     """
 
     weights: Array | None
     gap: float
 
 
-def oracle(W: Array, gradient: Array, project: Projection) -> Oracle:
-    """Theorem 3.1 for any cone, and how far `W` is from its own answer."""
+def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
+    """Theorem 3.1 for any weight set, and how far `W` is from its own answer."""
     size = norm(gradient)
     if size == 0:
         return Oracle(None, np.nan)
     direction = -gradient / size
-    best = project(direction)
-    length = norm(best)
-    if length <= NEGLIGIBLE:
+    best = weight_set.project(direction)
+    if norm(best) <= NEGLIGIBLE:
         return Oracle(None, np.nan)
-    return Oracle(best / length, float(1 - np.vdot(direction, W) / length))
+    best = weight_set.scaled(best)
+    return Oracle(best, float(1 - np.vdot(direction, W) / np.vdot(direction, best)))

@@ -1,6 +1,6 @@
 """Spectral projected gradient: the paper's step first, and a cost that never rises.
 
-Each iterate is W+ = P_K(W - t Sigma), scaled to norm 1. At t = infinity this is Theorem 3.1,
+Each iterate is W+ = P_K(W - t Sigma), scaled onto the sphere. At t = infinity this is Theorem 3.1,
 tried first; after a step, t is the Barzilai-Borwein length <dW, dW> / <dW, dSigma>, which
 knows the curvature along the last step. A trial point with a higher cost is refused and t cut.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.core.cones import Projection, norm
+from immigrate.core.cones import WeightSet, norm
 from immigrate.core.distances import Array
 from immigrate.kernels.results import ClassScores
 from immigrate.solvers.gap import Oracle, oracle
@@ -38,7 +38,7 @@ def spectral_descent(
     problem: MarginProblem,
     start: Array,
     sigma: float,
-    project: Projection,
+    weight_set: WeightSet,
     *,
     max_iter: int,
     tol: float,
@@ -51,7 +51,7 @@ def spectral_descent(
         if at.gradient is None:
             return None
         return Iterate(
-            weights, at.cost, at.gradient, at.scores, oracle(weights, at.gradient, project)
+            weights, at.cost, at.gradient, at.scores, oracle(weights, at.gradient, weight_set)
         )
 
     now = visit(start)
@@ -65,7 +65,7 @@ def spectral_descent(
         if stop:
             break
         after = None
-        for point in _trial_points(now, step, project):
+        for point in _trial_points(now, step, weight_set):
             after = visit(point, reject_above=now.cost + rounding)
             n_passes += 1
             if after:
@@ -87,17 +87,16 @@ def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
     return Stop.MAX_ITER if n_left <= 0 else None
 
 
-def _trial_points(now: Iterate, step: float, project: Projection) -> Iterator[Array]:
+def _trial_points(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Array]:
     """Points along the projected path, from the longest step to the shortest."""
     cautious = 1 / norm(now.gradient)
     if np.isinf(step) and now.oracle.weights is not None:
         yield now.oracle.weights
         step = cautious
     for _ in range(MAX_CUTS):
-        point = project(now.weights - step * now.gradient)
-        length = norm(point)
-        if length > 0:
-            yield point / length
+        point = weight_set.project(now.weights - step * now.gradient)
+        if norm(point) > 0:
+            yield weight_set.scaled(point)
         step = min(step / STEP_CUT, cautious)
 
 

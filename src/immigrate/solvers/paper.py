@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from immigrate.core.cones import Projection
+from immigrate.core.cones import WeightSet
 from immigrate.core.distances import Array
 from immigrate.solvers.gap import Oracle, oracle
 from immigrate.solvers.problem import MarginProblem
@@ -15,7 +15,7 @@ def full_steps(
     problem: MarginProblem,
     start: Array,
     sigma: float,
-    project: Projection,
+    weight_set: WeightSet,
     *,
     max_iter: int,
     tol: float,
@@ -29,7 +29,7 @@ def full_steps(
     while True:
         current = problem.evaluate(W, sigma)
         assert current.gradient is not None
-        best = oracle(W, current.gradient, project)
+        best = oracle(W, current.gradient, weight_set)
         path.append(current.cost)
         if on_step:
             on_step(len(path) - 1, current.cost, best.gap)
