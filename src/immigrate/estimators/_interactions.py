@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 
 def feature_share(W):
@@ -22,6 +21,8 @@ def interaction_table(W, names, top=None):
     top : int, optional
         Only this many rows.
     """
+    import pandas as pd  # here, because it doubles the time that importing the library takes
+
     names = np.asarray(names, dtype=object)
     a, b = np.triu_indices(len(W))
     weight = W[a, b]
