@@ -1,14 +1,19 @@
-"""Sweeps over all pairs of samples: cost, gradient and class scores.
+"""The pairwise passes: ``reference`` (NumPy, readable) and ``fused`` (compiled, fast).
 
-``reference`` says in plain NumPy what is computed; the fused kernel computes the same
-fast, with bounded memory. The compiler behind it is imported only when a kernel is made.
+``pair_kernel`` imports the compiled pass when it is first called, so that importing the
+library does not import Numba.
 """
 
 from __future__ import annotations
 
-from immigrate.kernels.reference import ReferenceKernel
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from immigrate.kernels.fused import PairKernel
 
 
-def pair_kernel(X, y, anchor_weight=None, *, n_threads: int = 1) -> ReferenceKernel:
-    """The training table laid out for the fast pairwise passes."""
-    return ReferenceKernel(X, y, anchor_weight, n_threads=n_threads)
+def pair_kernel(X, y, anchor_weight=None, *, n_threads=1) -> PairKernel:
+    """Training table laid out for the pairwise passes; see ``fused.PairKernel``."""
+    from immigrate.kernels.fused import PairKernel
+
+    return PairKernel(X, y, anchor_weight, n_threads=n_threads)
