@@ -12,11 +12,13 @@ from immigrate._version import __version__
 
 if TYPE_CHECKING:
     from immigrate import datasets
+    from immigrate.estimators._im4e import IM4EClassifier
     from immigrate.estimators._immigrate import ImmigrateClassifier
 
-__all__ = ["ImmigrateClassifier", "__version__", "datasets"]
+__all__ = ["IM4EClassifier", "ImmigrateClassifier", "__version__", "datasets"]
 
 _HOMES = {
+    "IM4EClassifier": "immigrate.estimators._im4e",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
 }
 

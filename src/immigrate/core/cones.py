@@ -33,6 +33,17 @@ def unit(A: Array) -> Array:
     return A / np.linalg.norm(A)
 
 
+def share(w: Array) -> Array:
+    """Non-negative `w` scaled to sum 1."""
+    w = w / w.max()
+    return w / w.sum()
+
+
+def even_sized(w: Array) -> Array:
+    """Vector `w` scaled to the norm of even weights that sum to 1, 1 / sqrt(p)."""
+    return unit(w) / np.sqrt(len(w))
+
+
 def psd_part(A: Array) -> Array:
     """Nearest positive semi-definite matrix: the positive part of the spectrum."""
     eigenvalues, vectors = linalg.eigh(A, check_finite=False)
@@ -109,4 +120,11 @@ MATRIX_SETS = {
     "nonnegative": WeightSet(nonnegative_part),
     "both": WeightSet(doubly_nonnegative_part),
     "clip": WeightSet(clipped_psd_part),
+}
+
+# (-g)^+ minimises <g, w> over the non-negative vectors of one norm. The R package scales it to
+# sum 1, where that is not so: the best vector of sum 1 is a single feature.
+VECTOR_SETS = {
+    "sphere": WeightSet(nonnegative_part, even_sized),
+    "sum": WeightSet(nonnegative_part, share),
 }

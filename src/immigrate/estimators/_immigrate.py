@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.pruning import pruned
 from immigrate.estimators import _validation as check
 from immigrate.estimators._interactions import feature_share, interaction_table
-from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
-from immigrate.solvers import SOLVERS, MarginProblem, Stop
+from immigrate.estimators._margin_classifier import MarginClassifierMixin
+from immigrate.estimators._screening import ScreeningMixin, im4e_weights
+from immigrate.solvers import MarginProblem
 
-INITS = ("identity", "random")
-DEFAULT_MAX_ITER = {"paper": 10, "monotone": 100}
+INITS = ("auto", "identity", "random", "im4e")
 
 
-class ImmigrateClassifier(MarginClassifierMixin, BaseEstimator):
+class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
     """Margin-based classifier that weighs features and pairs of features.
 
     IMMIGRATE [1]_ learns a matrix W of unit norm in the distance q = d' W d between samples,
@@ -47,12 +44,26 @@ class ImmigrateClassifier(MarginClassifierMixin, BaseEstimator):
     rule : {"distance", "energy"}, default="distance"
         Score of a class: its expected distance (Eq. 9), or its free energy
         -sigma log sum exp(-q / sigma), which gives better probabilities.
-    init : {"identity", "random"} or array-like of shape (n_features, n_features), \
-default="identity"
-        Where W starts. "random" draws a symmetric non-negative matrix, as in the paper.
+    init : {"auto", "identity", "random", "im4e"} or array-like of shape \
+(n_features, n_features), default="auto"
+        Where W starts. "auto" is the identity or, after a screen, a diagonal of the screen's
+        weights. "random" draws a symmetric non-negative matrix, as in the paper. "im4e" is a
+        diagonal of the weights of `IM4EClassifier`.
     prune : None, "auto" or float, default=None
         After the fit, set weights below this size to 0 and rescale; "auto" is the paper's
         limit, 1 / n_features.
+    screen : None, "im4e" or estimator, default=None
+        What weighs the features first, so that only those that pass enter W: for tables with
+        more than a few hundred features. "im4e" is the paper's IM4E-IMMIGRATE; an estimator
+        needs `feature_importances_` or `coef_`. A screen that looks at one feature at a time
+        can lose features that matter only together.
+    screen_threshold : "auto" or float, default="auto"
+        Features pass a screen with a weight above this, where all weights sum to 1. "auto" is
+        the paper's limit, 2 / n_features: twice the average.
+    screen_max : int, default=None
+        Most features that may pass, the strongest first. W has this number squared.
+    keep : array-like of str or int, default=None
+        Names or indices of features that stay whatever the screen says, beyond `screen_max`.
     max_iter : int, default=None
         Limit on steps. None is 10 for ``solver="paper"``, as in the paper, and 100 for
         "monotone".
@@ -70,10 +81,13 @@ default="identity"
     Attributes
     ----------
     weight_matrix_ : ndarray of shape (n_features, n_features)
-        W: symmetric, with Frobenius norm 1.
-    feature_importances_ : ndarray of shape (n_features,)
+        W: symmetric, with Frobenius norm 1. After a screen it covers the kept features, in
+        the order of `get_feature_names_out`.
+    feature_importances_ : ndarray of shape (n_features_in_,)
         Row sums of |W| scaled to sum 1: a feature's own weight and half of each of its
-        pairs', since the other half belongs to the partner.
+        pairs', since the other half belongs to the partner. 0 for screened-out features.
+    screen_importances_ : ndarray of shape (n_features_in_,)
+        What the screen said, scaled to sum 1. Only with a screen.
     sigma_ : float
         The sigma used.
     classes_ : ndarray of shape (n_classes,)
@@ -91,6 +105,7 @@ default="identity"
 
     See Also
     --------
+    IM4EClassifier : A weight for each feature and none for pairs; the paper's screen.
     sklearn.feature_selection.SelectFromModel : Selects features by `feature_importances_`.
 
     References
@@ -112,6 +127,12 @@ default="identity"
     >>> table = model[-1].interactions(top=3)  # feature_1, feature_2, kind, weight, ...
     >>> sorted(table["feature_1"])
     ['body_shape', 'head_shape', 'jacket_color']
+
+    A screen for wide tables, and features that stay whatever it says:
+
+    >>> model = ImmigrateClassifier(sigma=0.5, screen="im4e", keep=["head_shape", "body_shape"])
+    >>> model.fit(scaler.fit_transform(X), y).get_feature_names_out()
+    array(['head_shape', 'body_shape', 'jacket_color'], dtype=object)
     """
 
     def __init__(
@@ -121,8 +142,12 @@ default="identity"
         solver="monotone",
         constraint="psd",
         rule="distance",
-        init="identity",
+        init="auto",
         prune=None,
+        screen=None,
+        screen_threshold="auto",
+        screen_max=None,
+        keep=None,
         max_iter=None,
         tol=1e-3,
         n_jobs=None,
@@ -135,6 +160,10 @@ default="identity"
         self.rule = rule
         self.init = init
         self.prune = prune
+        self.screen = screen
+        self.screen_threshold = screen_threshold
+        self.screen_max = screen_max
+        self.keep = keep
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
@@ -160,22 +189,19 @@ default="identity"
         """
         self._check_parameters()
         X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
+        X = self._screened(X, codes, anchor_weight)
         problem = MarginProblem(
             X, codes, anchor_weight=anchor_weight, n_threads=check.n_threads(self.n_jobs)
         )
         self.sigma_ = check.check_positive("sigma", self.sigma)
-        solution = SOLVERS[self.solver](
-            problem,
-            self._start(X.shape[1]),
-            self.sigma_,
-            MATRIX_SETS[self.constraint],
-            max_iter=self.max_iter or DEFAULT_MAX_ITER[self.solver],
-            tol=self.tol,
-            on_step=_print_step if self.verbose else None,
-        )
-        self._keep(solution)
+        start = self._start(X, codes, anchor_weight)
+        solution = self._solve(problem, start, MATRIX_SETS[self.constraint])
+        if self.constraint == "clip":
+            self.gap_ = np.nan
         self._fit_samples = X, codes
-        self._prune_weights(problem, solution)
+        self.weight_matrix_ = solution.weights
+        if self.prune is not None:
+            self._prune_weights(problem)
         return self
 
     def interactions(self, top=None):
@@ -189,7 +215,8 @@ default="identity"
         Parameters
         ----------
         top : int, optional
-            Only the strongest so many rows. By default all p (p + 1) / 2.
+            Only the strongest so many rows. By default all p (p + 1) / 2 of the p features
+            in W.
 
         Returns
         -------
@@ -199,27 +226,24 @@ default="identity"
             the whole table) and `rank`.
         """
         check_is_fitted(self)
-        return interaction_table(self.weight_matrix_, _check_feature_names_in(self), top)
+        return interaction_table(self.weight_matrix_, self.get_feature_names_out(), top)
 
     @property
     def feature_importances_(self):
         """Row sums of |W|, scaled to sum 1."""
         check_is_fitted(self)
-        return feature_share(self.weight_matrix_)
+        return self._over_all_features(feature_share(self.weight_matrix_))
 
     @property
     def _weights(self):
         return self.weight_matrix_
 
     def _check_parameters(self):
-        check.check_option("solver", self.solver, SOLVERS)
+        self._check_margin_parameters()
+        self._check_screen_parameters()
         check.check_option("constraint", self.constraint, MATRIX_SETS)
-        check.check_option("rule", self.rule, RULES)
-        check.check_not_negative("tol", self.tol)
         if isinstance(self.init, str):
             check.check_option("init", self.init, INITS)
-        if self.max_iter is not None:
-            check.check_count("max_iter", self.max_iter)
         if isinstance(self.prune, str):
             check.check_option("prune", self.prune, ("auto",))
         elif self.prune is not None:
@@ -230,52 +254,29 @@ default="identity"
                 "use it with solver='paper', or take constraint='both'."
             )
 
-    def _start(self, n_features):
-        if isinstance(self.init, str):
-            W = np.eye(n_features)
-            if self.init == "random":
-                W = check_random_state(self.random_state).uniform(size=(n_features, n_features))
-                W = W + W.T
-        else:
-            W = check.check_weight_matrix(self.init, n_features)
+    def _start(self, X, codes, anchor_weight):
+        W = self._initial_weights(X, codes, anchor_weight)
         if self.solver == "monotone":
             # Descent is from a point of the constraint set; the paper's steps start anywhere.
             W = MATRIX_SETS[self.constraint].project(W)
         return unit(W)
 
-    def _keep(self, solution):
-        self.weight_matrix_ = solution.weights
-        self.objective_path_ = np.array(solution.objective_path)
-        self.gap_ = np.nan if self.constraint == "clip" else solution.gap
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.converged
-        if solution.stop is Stop.NO_DIRECTION:
-            warnings.warn(
-                "No admissible direction improves the margin: the weights are where they were "
-                "before. Check that the features are not constant and that they carry "
-                "information about the classes.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        elif not solution.converged:
-            warnings.warn(
-                f"Stopped after {solution.n_iter} steps because {solution.stop.value} "
-                f"(relative gap {solution.gap:.2g}). Raise max_iter or tol"
-                + (", or use solver='monotone'." if self.solver == "paper" else "."),
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _initial_weights(self, X, codes, anchor_weight):
+        p = X.shape[1]
+        if not isinstance(self.init, str):
+            return check.check_weight_matrix(self.init, self._is_kept)
+        if self.init == "random":
+            W = check_random_state(self.random_state).uniform(size=(p, p))
+            return W + W.T
+        if self.init == "im4e":
+            return np.diag(im4e_weights(self, X, codes, anchor_weight))
+        if self.init == "auto" and self.screen is not None:
+            return np.diag(self.screen_importances_[self._is_kept])
+        return np.eye(p)
 
-    def _prune_weights(self, problem, solution):
-        self._loo_scores = solution.scores
-        if self.prune is None:
-            return
-        limit = 1 / len(solution.weights) if self.prune == "auto" else self.prune
-        self.weight_matrix_ = pruned(solution.weights, below=limit)
+    def _prune_weights(self, problem):
+        limit = 1 / len(self.weight_matrix_) if self.prune == "auto" else self.prune
+        self.weight_matrix_ = pruned(self.weight_matrix_, below=limit)
         # The leave-one-out scores at the pruned weights; no gradient is wanted.
         at_pruned = problem.evaluate(self.weight_matrix_, self.sigma_, reject_above=-np.inf)
         self._loo_scores = at_pruned.scores
-
-
-def _print_step(n_iter, cost, gap):
-    print(f"step {n_iter:3d}   cost {cost: .6e}   relative gap {gap:.1e}")

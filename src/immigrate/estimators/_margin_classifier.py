@@ -1,23 +1,27 @@
-"""Prediction shared by every classifier whose score is a soft distance to each class."""
+"""What the classifiers whose score is a soft distance to each class share: solving, predicting."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immigrate.core.scores import class_probability
-from immigrate.estimators._validation import n_threads
-from immigrate.solvers import MarginProblem
+from immigrate.estimators import _validation as check
+from immigrate.solvers import SOLVERS, MarginProblem, Stop
 
 RULES = {"distance": "distance", "energy": "free_energy"}
+DEFAULT_MAX_ITER = {"paper": 10, "monotone": 100}
 
 
 class MarginClassifierMixin(ClassifierMixin):
     """Eq. 9 and its relatives, over the fitted samples, weights and sigma.
 
     A subclass sets `_fit_samples` (table and class codes), `_weights` and `sigma_`, and has
-    the parameters `rule` and `n_jobs`.
+    the parameters `solver`, `rule`, `max_iter`, `tol`, `n_jobs` and `verbose`.
     """
 
     def predict(self, X):
@@ -96,6 +100,32 @@ class MarginClassifierMixin(ClassifierMixin):
         nearest = self._rule_scores(None).argmin(axis=1)
         return self.classes_[nearest]
 
+    def _check_margin_parameters(self):
+        check.check_option("solver", self.solver, SOLVERS)
+        check.check_option("rule", self.rule, RULES)
+        check.check_not_negative("tol", self.tol)
+        if self.max_iter is not None:
+            check.check_count("max_iter", self.max_iter)
+
+    def _solve(self, problem, start, weight_set):
+        """Run the solver and keep what says how it went."""
+        solution = SOLVERS[self.solver](
+            problem,
+            start,
+            self.sigma_,
+            weight_set,
+            max_iter=self.max_iter or DEFAULT_MAX_ITER[self.solver],
+            tol=self.tol,
+            on_step=_print_step if self.verbose else None,
+        )
+        self.objective_path_ = np.array(solution.objective_path)
+        self.gap_ = solution.gap
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.converged
+        self._loo_scores = solution.scores
+        _warn_unless_converged(solution, self.solver)
+        return solution
+
     def _rule_scores(self, X):
         return getattr(self._class_scores(X), RULES[self.rule])
 
@@ -104,6 +134,32 @@ class MarginClassifierMixin(ClassifierMixin):
         if X is None:
             return self._loo_scores
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = self._used_features(X)
         table, codes = self._fit_samples
-        problem = MarginProblem(table, codes, n_threads=n_threads(self.n_jobs))
+        problem = MarginProblem(table, codes, n_threads=check.n_threads(self.n_jobs))
         return problem.class_scores(X.astype(table.dtype, copy=False), self._weights, self.sigma_)
+
+    def _used_features(self, X):
+        return X
+
+
+def _warn_unless_converged(solution, solver):
+    if solution.converged:
+        return
+    if solution.stop is Stop.NO_DIRECTION:
+        message = (
+            "No admissible direction improves the margin: the weights are where they were "
+            "before. Check that the features are not constant and that they carry "
+            "information about the classes."
+        )
+    else:
+        message = (
+            f"Stopped after {solution.n_iter} steps because {solution.stop.value} "
+            f"(relative gap {solution.gap:.2g}). Raise max_iter or tol"
+            + (", or use solver='monotone'." if solver == "paper" else ".")
+        )
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def _print_step(n_iter, cost, gap):
+    print(f"step {n_iter:3d}   cost {cost: .6e}   relative gap {gap:.1e}")

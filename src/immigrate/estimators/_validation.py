@@ -74,8 +74,12 @@ def check_count(name, value):
     return int(value)
 
 
-def check_weight_matrix(init, n_features):
-    """A starting W as the paper wants it: square, symmetric, non-negative, not all zero."""
+def check_weight_matrix(init, is_kept):
+    """A starting W as the paper wants it: square, symmetric, non-negative, not all zero.
+
+    `init` covers all features; what comes back covers those of the mask `is_kept`.
+    """
+    n_features = len(is_kept)
     W = np.asarray(init, dtype=np.float64)
     if W.shape != (n_features, n_features):
         raise ValueError(
@@ -88,8 +92,12 @@ def check_weight_matrix(init, n_features):
         raise ValueError("init is not symmetric; symmetrise it with (init + init.T) / 2.")
     if (W < 0).any():
         raise ValueError("init has negative weights; clip them with np.maximum(init, 0).")
+    W = W[np.ix_(is_kept, is_kept)]
     if not W.any():
-        raise ValueError("init is all zero, so every distance is 0; start from the identity.")
+        raise ValueError(
+            "init is all zero among the features in use, so every distance is 0; "
+            "start from the identity."
+        )
     return (W + W.T) / 2
 
 

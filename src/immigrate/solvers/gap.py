@@ -23,8 +23,8 @@ class Oracle:
         V = P_K(-Sigma), scaled: Theorem 3.1 for the PSD cone. None where the projection is
         0 and so no direction improves the margin.
     gap : float
-        1 - <-Sigma, W> / <-Sigma, V>: on a sphere non-negative, and 0 exactly where W is the
-        oracle's own answer, a stationary point.
+        1 - <-Sigma, W> / <-Sigma, V>, with V scaled to the norm of W: non-negative, and 0
+        exactly where W is the oracle's own answer, a stationary point on its sphere.
     """
 
     weights: Array | None
@@ -41,4 +41,5 @@ def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
     if norm(best) <= NEGLIGIBLE:
         return Oracle(None, np.nan)
     best = weight_set.scaled(best)
-    return Oracle(best, float(1 - np.vdot(direction, W) / np.vdot(direction, best)))
+    same_size = best * (norm(W) / norm(best))
+    return Oracle(best, float(1 - np.vdot(direction, W) / np.vdot(direction, same_size)))

@@ -89,7 +89,7 @@ def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
 
 def _trial_points(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Array]:
     """Points along the projected path, from the longest step to the shortest."""
-    cautious = 1 / norm(now.gradient)
+    cautious = norm(now.weights) / norm(now.gradient)
     if np.isinf(step) and now.oracle.weights is not None:
         yield now.oracle.weights
         step = cautious
