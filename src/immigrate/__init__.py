@@ -14,12 +14,23 @@ if TYPE_CHECKING:
     from immigrate import datasets
     from immigrate.estimators._im4e import IM4EClassifier
     from immigrate.estimators._immigrate import ImmigrateClassifier
+    from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
+    from immigrate.plotting._sigma_path import SigmaPathDisplay
 
-__all__ = ["IM4EClassifier", "ImmigrateClassifier", "__version__", "datasets"]
+__all__ = [
+    "IM4EClassifier",
+    "ImmigrateClassifier",
+    "ImmigrateClassifierCV",
+    "SigmaPathDisplay",
+    "__version__",
+    "datasets",
+]
 
 _HOMES = {
     "IM4EClassifier": "immigrate.estimators._im4e",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
+    "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",
+    "SigmaPathDisplay": "immigrate.plotting._sigma_path",
 }
 
 

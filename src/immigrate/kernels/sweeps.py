@@ -213,7 +213,7 @@ def fill_group(buffers, sweep, tile, group, scale):
 
 @jit
 def set_distances(buffers, sweep, tile, problems):
-    """q of every pair of a tile, for a range of problems; the differences are shared."""
+    """Q of every pair of a tile, for a range of problems; the differences are shared."""
     at, n_rows, r = buffers.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
     p, panel = sweep.columns.shape[0], buffers.D.shape[0]
     while r < n_rows:
@@ -254,7 +254,7 @@ def boltzmann_of(store, buffers, tile, m, n_pairs):
 
 @jit
 def set_boltzmann(e, q, sigma):
-    """e = exp((level - q) / sigma), level = min q; or e = q and FAR where q spans too much."""
+    """E = exp((level - q) / sigma), level = min q; or e = q and FAR where q spans too much."""
     low = high = q[0]
     for k in range(q.shape[0]):
         low, high = min(low, q[k]), max(high, q[k])

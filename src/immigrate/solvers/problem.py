@@ -60,6 +60,10 @@ class MarginProblem:
             scores=_in_units(result.scores, unit),
         )
 
+    def loo_scores(self, W: Array, sigma: float) -> ClassScores:
+        """Scores of each training sample against all the others, without the gradient."""
+        return self.evaluate(W, sigma, reject_above=-np.inf).scores
+
     def class_scores(self, X_new: Array, W: Array, sigma: float) -> ClassScores:
         """Scores of new samples against each class of the training samples."""
         unit = self._distance_unit(W)
