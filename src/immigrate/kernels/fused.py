@@ -10,7 +10,9 @@ n^2 / 2 Boltzmann factors do not fit in scikit-learn's ``working_memory`` and ar
 
 from __future__ import annotations
 
+import copy
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +90,12 @@ class PairKernel:
         self._tiles = symmetric_tiles(self._starts, self._shape)
         self._memory = np.empty((0, 0))
 
+    def with_anchor_weight(self, anchor_weight: Array) -> PairKernel:
+        """The same table with other anchor weights; nothing is laid out again."""
+        other = copy.copy(self)
+        other._weight = anchor_weight[self._order]
+        return other
+
     def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
         """Cost, gradient and leave-one-out scores at `W`, a symmetric matrix or a vector.
 
@@ -104,7 +112,9 @@ class PairKernel:
         """Scores of every row of `X_new` against each class of the training table."""
         return self.scores_many(X_new, [W], [sigma])[0]
 
-    def scores_many(self, X_new, Ws, sigmas) -> list[ClassScores]:
+    def scores_many(
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float]
+    ) -> list[ClassScores]:
         """`scores` of several (W, sigma) in one sweep: the differences are shared."""
         X_new = X_new.astype(self._table.dtype, copy=False)
         weights, sigma = self._problems(Ws, sigmas)
