@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 
 def feature_share(W):
@@ -22,19 +21,20 @@ def interaction_table(W, names, top=None):
     top : int, optional
         Only this many rows.
     """
+    import pandas as pd  # here, because it doubles the time that importing the library takes
+
     names = np.asarray(names, dtype=object)
     a, b = np.triu_indices(len(W))
     weight = W[a, b]
-    # q holds W_ab and W_ba: a pair counts twice.
-    part = np.abs(weight) * np.where(a == b, 1.0, 2.0)
-    order = np.argsort(-part, kind="stable")[:top]
+    size = np.abs(weight)
+    order = np.argsort(-size, kind="stable")[:top]
     return pd.DataFrame(
         {
             "feature_1": names[a[order]],
             "feature_2": names[b[order]],
             "kind": np.where(a[order] == b[order], "main", "pair"),
             "weight": weight[order],
-            "share": part[order] / part.sum(),
+            "share": size[order] / size.sum(),
             "rank": np.arange(1, len(order) + 1),
         }
     )

@@ -75,7 +75,7 @@ class PairKernel:
         Results do not depend on it.
     """
 
-    def __init__(self, X, y, anchor_weight=None, *, n_threads=1):
+    def __init__(self, X, y, anchor_weight=None, *, n_threads: int = 1) -> None:
         n = len(X)
         self._order = np.argsort(y, kind="stable")
         self._y = y[self._order]
@@ -88,7 +88,7 @@ class PairKernel:
         self._tiles = symmetric_tiles(self._starts, self._shape)
         self._memory = np.empty((0, 0))
 
-    def margin(self, W, sigma, *, reject_above=np.inf) -> MarginPass:
+    def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
         """Cost, gradient and leave-one-out scores at `W`, a symmetric matrix or a vector.
 
         The gradient is None, and its half of the work not done, if the cost is above
@@ -100,7 +100,7 @@ class PairKernel:
         """`margin` of several (W, sigma) in one sweep: the differences are shared."""
         return self._margins(Ws, sigmas, np.inf)
 
-    def scores(self, X_new, W, sigma) -> ClassScores:
+    def scores(self, X_new: Array, W: Array, sigma: float) -> ClassScores:
         """Scores of every row of `X_new` against each class of the training table."""
         return self.scores_many(X_new, [W], [sigma])[0]
 

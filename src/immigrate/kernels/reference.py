@@ -8,8 +8,6 @@ One anchor at a time: O(n p) memory, 2 n^2 p^2 multiply-adds for a matrix W.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from immigrate.core.couplings import soft_coupling, soft_minimum
@@ -55,22 +53,3 @@ def _set_row(scores, i, q, labels, sigma):
         q_class = q[labels == c]
         scores.free_energy[i, c] = soft_minimum(q_class, sigma)
         scores.distance[i, c] = expected_distance(q_class, sigma)
-
-
-class ReferenceKernel:
-    """The interface of the fused kernel over the functions above."""
-
-    def __init__(self, X, y, anchor_weight=None, *, n_threads=1):
-        self.X, self.y = X, y
-        self.anchor_weight = (
-            np.full(len(X), 1 / len(X)) if anchor_weight is None else anchor_weight
-        )
-
-    def margin(self, W, sigma, *, reject_above=np.inf) -> MarginPass:
-        """One sweep at `W`; no gradient where the cost is above `reject_above`."""
-        result = margin_pass(self.X, self.y, W, sigma, self.anchor_weight)
-        return result if result.cost <= reject_above else replace(result, gradient=None)
-
-    def scores(self, X_new, W, sigma) -> ClassScores:
-        """Scores of new samples against each class."""
-        return score_pass(X_new, self.X, self.y, W, sigma)

@@ -12,7 +12,7 @@ from immigrate.kernels import pair_kernel
 from immigrate.kernels.results import ClassScores, MarginPass
 
 # Squares of larger spans leave the range of float64.
-LARGEST_SPAN = 1e153
+LARGEST_SPAN = 1e151
 SIGMA_RANGE = (1e-300, 1e300)
 
 
