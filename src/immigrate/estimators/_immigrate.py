@@ -60,8 +60,9 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
     screen_threshold : "auto" or float, default="auto"
         Features pass a screen with a weight above this, where all weights sum to 1. "auto" is
         the paper's limit, 2 / n_features: twice the average.
-    screen_max : int, default=None
-        Most features that may pass, the strongest first. W has this number squared.
+    screen_max : int or None, default=200
+        Most features that may pass, the strongest first; None is no limit. W has this number
+        squared, and time grows with it: 2 / n_features can let thousands of genes pass.
     keep : array-like of str or int, default=None
         Names or indices of features that stay whatever the screen says, beyond `screen_max`.
     max_iter : int, default=None
@@ -147,7 +148,7 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
         prune=None,
         screen=None,
         screen_threshold="auto",
-        screen_max=None,
+        screen_max=200,
         keep=None,
         max_iter=None,
         tol=1e-3,
