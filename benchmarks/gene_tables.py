@@ -33,7 +33,7 @@ N_FOLDS, N_REPEATS = 10, 3
 # Distances between standardised samples are about 1 in IM4E and about 2 sqrt(kept features) in
 # IMMIGRATE: both grids go from far above the differences between distances to far below.
 IM4E_SIGMAS = tuple(2.0**k for k in range(2, -6, -1))
-IMMIGRATE_SIGMAS = tuple(2.0**k for k in range(4, -3, -1))
+IMMIGRATE_SIGMAS = (16.0, 4.0, 1.0, 0.25)
 PAPER = {
     "COL": {"1-NN": 72.1, "IM4E": 84.3, "IM4E-IMMIGRATE": 78.6},
     "PRO": {"1-NN": 83.2, "IM4E": 88.0, "IM4E-IMMIGRATE": 89.5},

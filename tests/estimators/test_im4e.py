@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -153,3 +154,15 @@ def test_missing_values_point_to_an_imputer(wine):
     X, y = wine
     with pytest.raises(ValueError, match="imputer transformer in a pipeline"):
         IM4EClassifier().fit(X.where(X < 2), y)
+
+
+def test_memory_grows_with_the_table_and_not_with_the_pairs():
+    """A fit holds a few copies of the table; differences of all pairs would be 60 of them."""
+    X = np.random.default_rng(0).standard_normal((60, 5000))
+    y = np.arange(60) % 2
+    IM4EClassifier().fit(X[:, :50], y)
+    tracemalloc.start()
+    IM4EClassifier().fit(X, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 * X.nbytes
