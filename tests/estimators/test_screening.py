@@ -186,6 +186,8 @@ class TestScreens:
             ({"screen_threshold": "low"}, "screen_threshold='low' is unknown"),
             ({"screen_max": 0}, "screen_max must be a whole number"),
             ({"screen": "im4e", "keep": ["gen0"]}, "'gen0', which is not a column"),
+            ({"screen": "im4e", "keep": np.ones(80, bool)}, "names or indices of features"),
+            ({"screen": "im4e", "keep": [1.5]}, "names or indices of features"),
             ({"screen": "im4e", "keep": [80]}, "feature 80, but X has 80 features"),
             ({"screen": "im4e", "init": np.eye(3)}, "X has 80 features"),
             ({"screen": "im4e", "init": np.diag(np.arange(80) == 0)}, "init is all zero among"),
