@@ -35,7 +35,11 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks([cls() for cls in ESTIMATORS], expected_failed_checks=expected_failures)
+@pytest.mark.filterwarnings("ignore:No feature's screening weight")
+@parametrize_with_checks(
+    [*(cls() for cls in ESTIMATORS), immigrate.ImmigrateClassifier(screen="im4e")],
+    expected_failed_checks=expected_failures,
+)
 def test_sklearn_conventions(estimator, check):
     check(estimator)
 

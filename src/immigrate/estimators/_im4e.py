@@ -32,9 +32,10 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float, default=0.125
         Width of the neighbourhood, in units of q. Small: only the nearest hit and miss
-        count. Large: all samples do.
+        count. Large: all samples do. Weights sum to about 1, so q is about 1 for standardised
+        features, and the default is an eighth of it.
     solver : {"monotone", "paper"}, default="monotone"
         "paper" takes the R package's steps: w is the positive part of minus the gradient,
         scaled to sum 1, and the cost can rise. "monotone" takes the same step as long as the
@@ -65,13 +66,14 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
     sigma_ : float
         The sigma used.
     classes_ : ndarray of shape (n_classes,)
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
+    objective_path_ : ndarray of shape (n_steps + 1,)
         The cost, anchors weighing 1 / n_samples each by default, at the start and after
         each step.
     gap_ : float
         Relative Frank-Wolfe gap at the end: 0 at a stationary point. NaN where no direction
         improves the margin.
     n_iter_ : int
+        Steps taken; 1 also if the start was stationary and took none.
     converged_ : bool
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -99,15 +101,15 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
     >>> model = IM4EClassifier().fit(X, y)
     >>> import pandas as pd
     >>> pd.Series(model.feature_weights_, model.feature_names_in_).nlargest(3).round(2)
-    flavanoids    0.13
-    proline       0.13
-    alcohol       0.11
+    proline            0.14
+    alcohol            0.13
+    color_intensity    0.12
     dtype: float64
     """
 
     def __init__(
         self,
-        sigma=1.0,
+        sigma=0.125,
         *,
         solver="monotone",
         rule="distance",

@@ -63,8 +63,9 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
     screen_threshold : "auto" or float, default="auto"
         Features pass a screen with a weight above this, where all weights sum to 1. "auto" is
         the paper's limit, 2 / n_features: twice the average.
-    screen_max : int, default=None
-        Most features that may pass, the strongest first. W has this number squared.
+    screen_max : int or None, default=200
+        Most features that may pass, the strongest first; None is no limit. W has this number
+        squared, and time grows with it: 2 / n_features can let thousands of genes pass.
     keep : array-like of str or int, default=None
         Names or indices of features that stay whatever the screen says, beyond `screen_max`.
     max_iter : int, default=None
@@ -94,13 +95,14 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
     sigma_ : float
         The sigma used.
     classes_ : ndarray of shape (n_classes,)
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
+    objective_path_ : ndarray of shape (n_steps + 1,)
         The cost (Eq. 10, anchors weighing 1 / n_samples each by default) at the start and
         after each step, before pruning.
     gap_ : float
         Relative Frank-Wolfe gap at the end: 0 at a stationary point. NaN where it is not
         defined ("clip", or no direction improves the margin).
     n_iter_ : int
+        Steps taken; 1 also if the start was stationary and took none.
     converged_ : bool
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -133,9 +135,9 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
 
     A screen for wide tables, and features that stay whatever it says:
 
-    >>> model = ImmigrateClassifier(sigma=0.5, screen="im4e", keep=["head_shape", "body_shape"])
+    >>> model = ImmigrateClassifier(screen="im4e", screen_threshold=0.3, keep=["has_tie"])
     >>> model.fit(scaler.fit_transform(X), y).get_feature_names_out()
-    array(['head_shape', 'body_shape', 'jacket_color'], dtype=object)
+    array(['head_shape', 'body_shape', 'jacket_color', 'has_tie'], dtype=object)
     """
 
     def __init__(
@@ -149,7 +151,7 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
         prune=None,
         screen=None,
         screen_threshold="auto",
-        screen_max=None,
+        screen_max=200,
         keep=None,
         max_iter=None,
         tol=1e-3,

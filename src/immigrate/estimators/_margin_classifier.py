@@ -124,7 +124,8 @@ class MarginClassifierMixin(ClassifierMixin):
         """Keep what says how the fit went."""
         self.objective_path_ = np.array(solution.objective_path)
         self.gap_ = solution.gap
-        self.n_iter_ = solution.n_iter
+        # A start that is already stationary takes no step; scikit-learn wants at least 1.
+        self.n_iter_ = max(solution.n_iter, 1)
         self.converged_ = solution.converged
         self._loo_scores = solution.scores
         _warn_unless_converged(solution, self.solver)

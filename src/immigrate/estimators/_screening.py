@@ -9,6 +9,7 @@ more mask.
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone
@@ -152,6 +153,8 @@ def named_features(keep, names, n_features):
 
 def _index(feature, names, n_features):
     if not isinstance(feature, str):
+        if not isinstance(feature, Integral) or isinstance(feature, bool):
+            raise ValueError(f"keep lists names or indices of features, got {feature!r}.")
         if not -n_features <= feature < n_features:
             raise ValueError(f"keep lists feature {feature}, but X has {n_features} features.")
         return feature
