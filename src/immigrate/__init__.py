@@ -12,12 +12,14 @@ from immigrate._version import __version__
 
 if TYPE_CHECKING:
     from immigrate import datasets
+    from immigrate.estimators._boosting import BoostedImmigrateClassifier
     from immigrate.estimators._im4e import IM4EClassifier
     from immigrate.estimators._immigrate import ImmigrateClassifier
     from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
     from immigrate.plotting._sigma_path import SigmaPathDisplay
 
 __all__ = [
+    "BoostedImmigrateClassifier",
     "IM4EClassifier",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BoostedImmigrateClassifier": "immigrate.estimators._boosting",
     "IM4EClassifier": "immigrate.estimators._im4e",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
     "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import takewhile
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.scores import class_probability
 from immigrate.estimators import _validation as check
-from immigrate.estimators._immigrate import WeightMatrixMixin
 from immigrate.estimators._sigma import sigma_grid
+from immigrate.estimators._weight_matrix import WeightMatrixMixin
 from immigrate.solvers import SOLVERS, MarginProblem, weight_path
 from immigrate.solvers.boosting import (
     PAPER_RULE,
@@ -109,6 +108,8 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         Mean of the weights, each counting as much as its vote, with Frobenius norm 1.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Row sums of |weight_matrix_|, scaled to sum 1.
+    n_iter_ : int
+        Rounds run.
     n_discarded_ : int
         Rounds whose learner was of no use.
     classes_ : ndarray of shape (n_classes,)
@@ -175,3 +176,236 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Boost.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes with two samples each; exactly two for
+            ``variant="paper"``.
+        sample_weight : array-like of shape (n_samples,), optional
+            The anchor weights D that boosting starts from.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
+        self._check_classes()
+        problem, start = self._problem(X, codes, anchor_weight)
+        if anchor_weight is None:
+            anchor_weight = np.full(len(X), 1 / len(X))
+        rounds = boosted(
+            problem,
+            codes,
+            anchor_weight,
+            self._sigmas(problem, start, codes),
+            self._trainer(start),
+            self._variant.voting,
+            score=lambda scores: getattr(scores, self._variant.score),
+            error_floor=0.0 if self.variant == "paper" else 1 / (2 * len(X)),
+        )
+        self._keep(list(self._until_nothing_is_gained(rounds)))
+        return self
+
+    def predict(self, X):
+        """Class with the largest vote.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        largest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[largest]
+
+    def predict_proba(self, X):
+        """Share of each class in the vote.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        *_, last = self.staged_predict_proba(X)
+        return last
+
+    def decision_function(self, X):
+        """Vote of ``classes_[1]`` minus vote of ``classes_[0]``, or one column a class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        share = self.predict_proba(X)
+        return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
+
+    def staged_predict(self, X):
+        """Predictions after the first model, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+        """
+        for share in self.staged_predict_proba(X):
+            yield self.classes_[share.argmax(axis=1)]
+
+    def staged_score(self, X, y, sample_weight=None):
+        """Accuracy after the first model, the first two, and so on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Yields
+        ------
+        float
+        """
+        for predicted in self.staged_predict(X):
+            yield accuracy_score(y, predicted, sample_weight=sample_weight)
+
+    def staged_predict_proba(self, X):
+        """Shares in the vote of the first model, the first two, and so on.
+
+        One sweep over the pairs serves all models: the differences are shared.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = self._used_features(X)
+        table, codes = self._fit_samples
+        problem = MarginProblem(table, codes, n_threads=check.n_threads(self.n_jobs))
+        many = problem.class_scores_many(
+            X.astype(table.dtype, copy=False),
+            [learner.weights for learner in self.estimators_],
+            [learner.sigma for learner in self.estimators_],
+        )
+        total, n_votes = 0.0, 0.0
+        for learner, scores in zip(self.estimators_, many):
+            votes = self._variant.votes(getattr(scores, self._variant.score), learner.sigma)
+            total = total + learner.vote * votes
+            n_votes += learner.vote
+            yield total / n_votes
+
+    @property
+    def _variant(self):
+        return VARIANTS[self.variant]
+
+    @property
+    def _solver_name(self):
+        return self._variant.solver
+
+    def _check_parameters(self):
+        check.check_option("variant", self.variant, VARIANTS)
+        self._check_matrix_parameters()
+        self._check_screen_parameters()
+        check.check_count("max_iter", self.max_iter)
+        check.check_not_negative("tol", self.tol)
+        for name in ("sigma_max", "sigma_min"):
+            check.check_positive(name, getattr(self, name))
+        if self.n_estimators is not None:
+            check.check_count("n_estimators", self.n_estimators)
+        if self.sigma != "auto":
+            check.check_positive("sigma", self.sigma)
+
+    def _check_classes(self):
+        if self.variant == "paper" and len(self.classes_) > 2:
+            raise ValueError(
+                f"variant='paper' is for two classes and y holds {len(self.classes_)}; "
+                "use variant='samme'."
+            )
+
+    def _sigmas(self, problem, start, codes):
+        """One sigma a round."""
+        n_rounds = self.n_estimators or self._variant.n_estimators
+        if self.variant == "paper":
+            return falling_sigmas(self.sigma_max, self.sigma_min, n_rounds)
+        sigma = self.sigma if self.sigma != "auto" else self._best_sigma(problem, start, codes)
+        return [sigma] * n_rounds
+
+    def _best_sigma(self, problem, start, codes):
+        """The sigma of the grid at which a single model has the best leave-one-out accuracy."""
+        grid = sigma_grid("auto", self._fit_samples[0], start)
+        path = weight_path(
+            SOLVERS["monotone"],
+            problem,
+            start,
+            grid,
+            MATRIX_SETS[self.constraint],
+            is_warm=self.constraint == "psd",
+            max_iter=100,
+            tol=self.tol,
+        )
+        accuracy = [
+            np.mean(solution.scores.free_energy.argmin(axis=1) == codes) for solution in path
+        ]
+        return grid[int(np.argmax(accuracy))]
+
+    def _trainer(self, start):
+        solver, weight_set = SOLVERS[self._solver_name], MATRIX_SETS[self.constraint]
+        is_warm = self.variant == "samme" and self.constraint == "psd"
+
+        def train(problem, sigma, last):
+            begin = last if is_warm and last is not None else start
+            return solver(problem, begin, sigma, weight_set, max_iter=self.max_iter, tol=self.tol)
+
+        return train
+
+    def _until_nothing_is_gained(self, rounds):
+        """Rounds up to the first that would repeat itself for ever.
+
+        With one sigma for all rounds, a useless learner leaves the anchor weights as they
+        were, and so does one without an error: the next round would be the same again.
+        """
+        for number, learner in enumerate(rounds, start=1):
+            if self.verbose:
+                print(
+                    f"round {number + 1}   sigma {learner.sigma:.4g}   error {learner.error:.4f}"
+                )
+            yield learner
+            is_last = learner.vote == 0 or learner.error <= 1 / (2 * len(self._fit_samples[0]))
+            if self.variant == "samme" and is_last:
+                return
+
+    def _keep(self, rounds):
+        kept = [learner for learner in rounds if learner.vote > 0]
+        self.n_iter_ = len(rounds)
+        self.n_discarded_ = len(rounds) - len(kept)
+        if not kept:
+            best = min(rounds, key=lambda learner: learner.error)
+            kept = [Learner(best.sigma, best.weights, best.error, vote=1.0)]
+            warnings.warn(
+                f"All {len(rounds)} learners were discarded (errors of 0, or no better than "
+                "chance); the one with the smallest error stands alone. Try variant='samme'.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.estimators_ = kept
+        self.weight_matrix_ = unit(sum(learner.vote * learner.weights for learner in kept))
