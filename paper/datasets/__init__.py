@@ -1,0 +1,7 @@
+"""The 25 tables of the paper's Appendix A: what they are, and where to get them."""
+
+from paper.datasets.record import Dataset, Table
+from paper.datasets.registry import DATASETS, GENE, LARGE, SMALL
+from paper.datasets.sources import load
+
+__all__ = ["DATASETS", "GENE", "LARGE", "SMALL", "Dataset", "Table", "load"]
