@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from dataclasses import dataclass
@@ -60,8 +61,8 @@ def outcome(cell: Cell, folder: str | None = None) -> Outcome:
         try:
             n_correct, n_tested = _correct_predictions(cell, folder)
         except Exception as error:
-            text = f"{type(error).__name__}: {error}"
-            return Outcome("error", seconds=time.perf_counter() - start, error=text[:500])
+            seconds = time.perf_counter() - start
+            return Outcome("error", seconds=seconds, error=error_text(error))
     note = "; ".join(sorted({f"{w.category.__name__}: {w.message}"[:120] for w in caught}))
     return Outcome("ok", n_correct, n_tested, time.perf_counter() - start, note=note)
 
@@ -83,4 +84,10 @@ def settings(method: str) -> str:
     try:
         return METHODS[method].settings()
     except Exception as error:
-        return f"unavailable: {type(error).__name__}: {error}"[:300]
+        return f"unavailable: {error_text(error)}"
+
+
+def error_text(error: Exception) -> str:
+    """An error in one line, without the paths of this machine that import errors carry."""
+    text = re.sub(r"\s*\(/[^)]*\)", "", f"{type(error).__name__}: {error}")
+    return " ".join(text.split())[:500]

@@ -1,7 +1,7 @@
-"""The 25 tables of the paper's Appendix A: what they are, and where to get them."""
+"""The 25 tables of the paper's Appendix A and its synthetic one: what they are, and where to get them."""
 
 from paper.datasets.record import Dataset, Table
-from paper.datasets.registry import DATASETS, GENE, LARGE, SMALL
+from paper.datasets.registry import DATASETS, GENE, LARGE, SMALL, SYNTHETIC
 from paper.datasets.sources import load
 
-__all__ = ["DATASETS", "GENE", "LARGE", "SMALL", "Dataset", "Table", "load"]
+__all__ = ["DATASETS", "GENE", "LARGE", "SMALL", "SYNTHETIC", "Dataset", "Table", "load"]

@@ -12,6 +12,7 @@ import pandas as pd
 from paper.datasets.monk import monk1
 from paper.datasets.record import Dataset, Table
 from paper.datasets.registry import DATASETS
+from paper.datasets.synthetic import noisy_gaussians
 
 # Data sets whose OpenML version is the paper's table up to the selection of two classes:
 # (OpenML id, the two class labels there, columns to drop).
@@ -59,6 +60,9 @@ def _from_package(dataset: Dataset, folder: Path | None) -> Table | None:
     if dataset.code == "MON":
         X, y = monk1()
         return _table(pd.DataFrame(X).add_prefix("a"), pd.Series(y), "generated")
+    if dataset.code == "SYN":
+        X, y, _ = noisy_gaussians(0.1, random_state=0)
+        return _table(pd.DataFrame(X).add_prefix("x"), pd.Series(y), "generated")
     if dataset.code == "WIN":
         from sklearn.datasets import load_wine
 

@@ -11,28 +11,30 @@ NOISE_COVARIANCE = ((8.0, 4.0), (4.0, 8.0))
 
 
 def noisy_gaussians(noise, n_per_class=100, random_state=None):
-    """Two Gaussian classes of which a share `noise` of each is drawn on the wrong side.
+    """Two Gaussian classes, and `noise` times as many samples more on the wrong side.
 
-    The size of a class stays `n_per_class`: the paper's "dataset containing 10% samples from
-    the noise distributions".
+    Noise is added to the 100 samples of a class and does not replace them: the paper says
+    "add", and only so do its p values come out (product of the features alone in a logistic
+    regression; medians over 40 seeds 1e-11, 6e-5 and 0.1 at 0, 10 and 50 % noise, against
+    0.004 at 50 % when noise replaces samples; paper 3e-11, 7e-5, 0.7).
 
     Returns
     -------
-    X : (2 n_per_class, 2)
-    y : (2 n_per_class,), 0 or 1
-    is_noise : (2 n_per_class,) bool
+    X : (n, 2)
+    y : (n,), 0 or 1
+    is_noise : (n,) bool
     """
     rng = np.random.default_rng(random_state)
     n_noise = round(noise * n_per_class)
     rows = [
         np.vstack(
             [
-                rng.multivariate_normal(mean, CLASS_COVARIANCE, n_per_class - n_noise),
+                rng.multivariate_normal(mean, CLASS_COVARIANCE, n_per_class),
                 rng.multivariate_normal(noise_mean, NOISE_COVARIANCE, n_noise),
             ]
         )
         for mean, noise_mean in zip(CLASS_MEANS, NOISE_MEANS)
     ]
-    y = np.repeat([0, 1], n_per_class)
-    is_noise = np.tile(np.arange(n_per_class) >= n_per_class - n_noise, 2)
+    y = np.repeat([0, 1], n_per_class + n_noise)
+    is_noise = np.tile(np.arange(n_per_class + n_noise) >= n_per_class, 2)
     return np.vstack(rows), y, is_noise

@@ -23,6 +23,5 @@ class AdaBoost(Method):
     code, name = "ADB", "AdaBoost"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         tree = DecisionTreeClassifier(**RPART_LIKE)
         return AdaBoostClassifier(tree, n_estimators=100, random_state=random_state)

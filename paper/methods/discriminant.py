@@ -19,5 +19,4 @@ class LinearDiscriminant(Method):
     code, name = "LDA", "Linear discriminant analysis"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return LinearDiscriminantAnalysis()

@@ -26,7 +26,6 @@ class HierNet(Method):
     code, name = "HIN", "hierNet"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return HierNetClassifierCV(random_state=random_state)
 
 

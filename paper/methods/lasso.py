@@ -21,7 +21,6 @@ class Lasso(Method):
     code, name = "LAS", "Lasso"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return LogisticRegressionCV(
             Cs=15,
             cv=5,

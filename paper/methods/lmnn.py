@@ -25,7 +25,6 @@ class LargeMarginNeighbors(Method):
     code, name = "LMN", "Large margin nearest neighbours"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return make_pipeline(LMNN(n_neighbors=3), KNeighborsClassifier(n_neighbors=3))
 
 

@@ -13,5 +13,4 @@ class Majority(Method):
     code, name = "MAJ", "Majority class"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return DummyClassifier(strategy="most_frequent")

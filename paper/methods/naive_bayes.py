@@ -18,5 +18,4 @@ class NaiveBayes(Method):
     code, name = "NBC", "Naive Bayes"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return GaussianNB()

@@ -19,7 +19,6 @@ class OneNearestNeighbor(Method):
     code, name = "1NN", "1-nearest neighbour"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return KNeighborsClassifier(n_neighbors=1)
 
 
@@ -29,5 +28,4 @@ class ThreeNearestNeighbors(Method):
     code, name = "3NN", "3-nearest neighbours"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return KNeighborsClassifier(n_neighbors=3)

@@ -18,5 +18,4 @@ class RandomForest(Method):
     code, name = "RF", "Random forest"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return RandomForestClassifier(n_estimators=500, random_state=random_state)

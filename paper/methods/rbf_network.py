@@ -27,7 +27,6 @@ class RbfNetwork(Method):
     code, name = "RBF", "Radial basis function network"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         network = RbfNetworkClassifier(random_state=random_state)
         return GridSearchCV(network, {"n_units": [5, 10, 20, 40]}, cv=5)
 

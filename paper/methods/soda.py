@@ -28,7 +28,6 @@ class Soda(Method):
     code, name = "SOD", "SODA"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return GridSearchCV(SodaClassifier(), {"gam": [1.0, 0.5, 0.0]}, cv=5)
 
 

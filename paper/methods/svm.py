@@ -20,7 +20,6 @@ class SigmoidSVM(Method):
     code, name = "SV1", "SVM, sigmoid kernel"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return SVC(kernel="sigmoid", gamma="auto")
 
 
@@ -30,5 +29,4 @@ class RbfSVM(Method):
     code, name = "SV2", "SVM, Gaussian kernel"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return SVC(kernel="rbf", gamma="auto")

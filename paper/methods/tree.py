@@ -24,5 +24,4 @@ class DecisionTree(Method):
     code, name = "DT", "Decision tree"
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         return DecisionTreeClassifier(**RPART_LIKE, random_state=random_state)

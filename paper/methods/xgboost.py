@@ -22,7 +22,6 @@ class XGBoost(Method):
     )
 
     def estimator(self, random_state):
-        """A new, unfitted classifier."""
         from xgboost import XGBClassifier
 
         return XGBClassifier(**self.parameters, random_state=random_state)
