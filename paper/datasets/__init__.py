@@ -1,4 +1,4 @@
-"""The 25 tables of the paper's Appendix A and its synthetic one: what they are, and where to get them."""
+"""The tables of the paper's Appendix A and section 4.1: what they are, where to get them."""
 
 from paper.datasets.record import Dataset, Table
 from paper.datasets.registry import DATASETS, GENE, LARGE, SMALL, SYNTHETIC

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.model_selection import GridSearchCV
 
 from paper.methods.immigrate_single import PAPER_SIGMAS
-from paper.methods.method import Method
+from paper.methods.method import Method, inner_folds
 
 
 class IM4E(Method):
@@ -23,7 +23,7 @@ class IM4E(Method):
         from immigrate import IM4EClassifier
 
         model = IM4EClassifier(solver="paper")
-        return GridSearchCV(model, {"sigma": list(PAPER_SIGMAS)}, cv=5)
+        return GridSearchCV(model, {"sigma": list(PAPER_SIGMAS)}, cv=inner_folds(random_state))
 
 
 class ScreenedImmigrate(Method):
@@ -35,7 +35,7 @@ class ScreenedImmigrate(Method):
         from immigrate import ImmigrateClassifier
 
         model = ImmigrateClassifier(screen="im4e", solver="paper", random_state=random_state)
-        return GridSearchCV(model, {"sigma": list(PAPER_SIGMAS)}, cv=5)
+        return GridSearchCV(model, {"sigma": list(PAPER_SIGMAS)}, cv=inner_folds(random_state))
 
 
 class BoostedScreened(Method):

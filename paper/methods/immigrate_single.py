@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.model_selection import GridSearchCV
 
-from paper.methods.method import Method
+from paper.methods.method import Method, inner_folds
 
 # Section 4.2: from 4, halved until it is not larger than 0.2.
 PAPER_SIGMAS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
@@ -30,7 +30,7 @@ class ImmigratePaper(Method):
 
         model = ImmigrateClassifier(solver="paper", max_iter=10, random_state=random_state)
         grid = {"sigma": list(PAPER_SIGMAS), "prune": [None, "auto"]}
-        return GridSearchCV(model, grid, cv=5)
+        return GridSearchCV(model, grid, cv=inner_folds(random_state))
 
 
 class ImmigrateDefault(Method):

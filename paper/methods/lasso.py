@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.linear_model import LogisticRegressionCV
 
-from paper.methods.method import Method
+from paper.methods.method import Method, inner_folds
 
 
 class Lasso(Method):
@@ -23,7 +23,7 @@ class Lasso(Method):
     def estimator(self, random_state):
         return LogisticRegressionCV(
             Cs=15,
-            cv=5,
+            cv=inner_folds(random_state),
             l1_ratios=(1.0,),
             solver="liblinear",
             scoring="neg_log_loss",

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from sklearn.model_selection import StratifiedKFold
+
+
+def inner_folds(random_state: int) -> StratifiedKFold:
+    """Five folds of the training set, for settings chosen by internal cross-validation.
+
+    The paper does not give their number. Shuffled, because some tables are sorted.
+    """
+    return StratifiedKFold(5, shuffle=True, random_state=random_state)
+
 
 class Method(ABC):
     """A classifier as the paper's experiment uses it.

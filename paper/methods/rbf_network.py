@@ -10,7 +10,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from paper.methods.method import Method
+from paper.methods.method import Method, inner_folds
 
 
 class RbfNetwork(Method):
@@ -28,7 +28,7 @@ class RbfNetwork(Method):
 
     def estimator(self, random_state):
         network = RbfNetworkClassifier(random_state=random_state)
-        return GridSearchCV(network, {"n_units": [5, 10, 20, 40]}, cv=5)
+        return GridSearchCV(network, {"n_units": [5, 10, 20, 40]}, cv=inner_folds(random_state))
 
 
 class RbfNetworkClassifier(ClassifierMixin, BaseEstimator):

@@ -6,7 +6,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
-from paper.methods.method import Method
+from paper.methods.method import Method, inner_folds
 
 
 class ReliefNeighbor(Method):
@@ -42,7 +42,7 @@ class ReliefFNeighbors(Method):
 
         model = make_margin_knn(ReliefF(), n_neighbors=1)
         parameter = next(name for name in model.get_params() if name.endswith("__n_neighbors"))
-        return GridSearchCV(model, {parameter: [1, 3, 5]}, cv=5)
+        return GridSearchCV(model, {parameter: [1, 3, 5]}, cv=inner_folds(random_state))
 
 
 class SimbaNeighbor(Method):

@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from paper.methods.logistic import maximum_likelihood
-from paper.methods.method import Method
+from paper.methods.method import Method, inner_folds
 
 
 class Soda(Method):
@@ -28,7 +28,9 @@ class Soda(Method):
     code, name = "SOD", "SODA"
 
     def estimator(self, random_state):
-        return GridSearchCV(SodaClassifier(), {"gam": [1.0, 0.5, 0.0]}, cv=5)
+        return GridSearchCV(
+            SodaClassifier(), {"gam": [1.0, 0.5, 0.0]}, cv=inner_folds(random_state)
+        )
 
 
 class SodaClassifier(ClassifierMixin, BaseEstimator):
