@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sklearn.model_selection import GridSearchCV
 
-from paper.methods.immigrate_single import PAPER_SIGMAS
 from paper.methods.method import Method, inner_folds
+
+# Section 4.2: from 4, halved until it is not larger than 0.2.
+PAPER_SIGMAS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 
 
 class IM4E(Method):
@@ -22,7 +24,7 @@ class IM4E(Method):
     def estimator(self, random_state):
         from immigrate import IM4EClassifier
 
-        model = IM4EClassifier(solver="paper")
+        model = IM4EClassifier(solver="paper", rule="distance")
         return GridSearchCV(model, {"sigma": list(PAPER_SIGMAS)}, cv=inner_folds(random_state))
 
 
@@ -32,10 +34,15 @@ class ScreenedImmigrate(Method):
     code, name = "EGT", "IM4E-IMMIGRATE"
 
     def estimator(self, random_state):
-        from immigrate import ImmigrateClassifier
+        from immigrate import ImmigrateClassifierCV
 
-        model = ImmigrateClassifier(screen="im4e", solver="paper", random_state=random_state)
-        return GridSearchCV(model, {"sigma": list(PAPER_SIGMAS)}, cv=inner_folds(random_state))
+        return ImmigrateClassifierCV(
+            "paper",
+            rules=("distance",),
+            cv=inner_folds(random_state),
+            solver="paper",
+            screen="im4e",
+        )
 
 
 class BoostedScreened(Method):

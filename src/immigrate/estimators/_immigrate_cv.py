@@ -21,6 +21,10 @@ from immigrate.estimators._sigma import sigma_grid
 from immigrate.kernels.results import ClassScores
 from immigrate.solvers import SOLVERS, Solution, weight_path
 
+# Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
+# many times wider, and the chosen one is then finished.
+PATH_TOLERANCE = 10
+
 
 class ImmigrateClassifierCV(ImmigrateClassifier):
     """IMMIGRATE with sigma, pruning and prediction rule chosen along a path of sigma.
@@ -75,7 +79,8 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         **not** performance), `standard_error`, `n_weights` (weights that are not 0, on and
         above the diagonal), `is_chosen`.
     weights_path_ : ndarray of shape (n_sigmas, n_features, n_features)
-        Weights before pruning at each sigma, largest sigma first.
+        Weights before pruning at each sigma, largest sigma first, to a relative gap of 10
+        `tol` where the path is warm.
     costs_path_ : ndarray of shape (n_sigmas,)
         Cost at each of them.
     cv_results_ : dict
@@ -215,18 +220,24 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         for prune in self.prunes:
             check.check_prune("prunes", prune)
 
+    @property
+    def _is_warm(self):
+        # With non-negative weights a start from a larger sigma can end in a poor solution.
+        return self.solver == "monotone" and self.constraint == "psd"
+
     def _path(self, problem, start, sigmas):
         """Every sigma, and every pruning at each, in the order of `sigmas`."""
-        # With non-negative weights a start from a larger sigma can end in a poor solution.
-        is_warm = self.solver == "monotone" and self.constraint == "psd"
+        limits = self._limits()
+        if self._is_warm:
+            limits["tol"] *= PATH_TOLERANCE
         solutions = weight_path(
             SOLVERS[self.solver],
             problem,
             start,
             sigmas,
             MATRIX_SETS[self.constraint],
-            is_warm=is_warm,
-            **self._limits(),
+            is_warm=self._is_warm,
+            **limits,
         )
         points = []
         for sigma, solution in zip(sigmas, solutions):
@@ -270,6 +281,18 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         scores = [problem.class_scores(X_test, point.weights, point.sigma) for point in path]
         return model._criterion(path, scores, codes[test])
 
+    def _finished(self, problem, point):
+        """The chosen fit taken on from the tolerance of the path to the user's."""
+        solution = SOLVERS[self.solver](
+            problem,
+            point.solution.weights,
+            point.sigma,
+            MATRIX_SETS[self.constraint],
+            first_step=point.solution.next_step,
+            **self._limits(),
+        )
+        return path_point(problem, solution, point.sigma, point.prune)
+
     def _choose(self, selection, path, problem):
         n_weights = {
             (point.sigma, point.prune): np.count_nonzero(np.triu(point.weights)) for point in path
@@ -279,6 +302,8 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         candidate = selection.candidates[chosen]
         self.sigma_, self.prune_, self.rule_ = (candidate[k] for k in ("sigma", "prune", "rule"))
         point = next(p for p in path if (p.sigma, p.prune) == (self.sigma_, self.prune_))
+        if self._is_warm:
+            point = self._finished(problem, point)
         self._adopt(point.solution)
         self.weight_matrix_, self._loo_scores = point.weights, point.scores
         by_sigma = {p.sigma: p.solution for p in path}
