@@ -38,13 +38,12 @@ class Buffers(NamedTuple):
 def new_buffers(shape: TileShape, weights) -> Buffers:
     """Buffers for tiles of this shape and problems with these weights."""
     n_problems, n_features = weights.shape[:2]
+    n_together = n_features if weights.ndim == 3 else min(n_features, PANEL)
     n_places, dtype = shape.n_rows * whole_vectors(shape.n_columns), weights.dtype
     return Buffers(
         first_column=np.empty(shape.n_rows, np.int64),
         at=np.empty(shape.n_rows + 1, np.int64),
-        D=_aligned(
-            n_features if weights.ndim == 3 else min(n_features, PANEL), shape.n_buffer, dtype
-        ),
+        D=_aligned(n_together, shape.n_buffer, dtype),
         ones=np.ones(shape.n_buffer, dtype),
         q=_aligned(n_problems, n_places, dtype),
         coupling=_aligned(1, n_places, dtype)[0],

@@ -10,8 +10,10 @@ n^2 / 2 Boltzmann factors do not fit in scikit-learn's ``working_memory`` and ar
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,19 +24,9 @@ from immigrate.core.distances import Array
 from immigrate.core.objective import hit_and_miss
 from immigrate.kernels.buffers import new_buffers
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.kernels.sweeps import (
-    FAR,
-    LEVEL,
-    MOMENT,
-    PARTITION,
-    Anchors,
-    Store,
-    Sweep,
-    energy_sweep,
-    merge_states,
-    scatter_sweep,
-)
+from immigrate.kernels.sweeps import Anchors, Store, Sweep, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order
+from immigrate.kernels.tile_energies import FAR, LEVEL, MOMENT, PARTITION, merge_states
 from immigrate.kernels.tiles import (
     FIRST_PAIR,
     LANES,
@@ -99,7 +91,13 @@ class PairKernel:
         self._tiles = symmetric_tiles(self._starts, self._shape)
         self._kept = np.empty((0, 0))
 
-    def margin(self, W, sigma, *, reject_above=np.inf) -> MarginPass:
+    def with_anchor_weight(self, anchor_weight: Array) -> PairKernel:
+        """The same table with other anchor weights; nothing is laid out again."""
+        other = copy.copy(self)
+        other._weight = anchor_weight[self._order]
+        return other
+
+    def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
         """Cost, gradient and leave-one-out scores at `W`, a symmetric matrix or a vector.
 
         The gradient is None, and its half of the work not done, if the cost is above
@@ -107,15 +105,17 @@ class PairKernel:
         """
         return self._margins([W], [sigma], reject_above)[0]
 
-    def margins(self, Ws, sigmas) -> list[MarginPass]:
+    def margins(self, Ws: Sequence[Array], sigmas: Sequence[float]) -> list[MarginPass]:
         """`margin` of several (W, sigma) in one sweep: the differences are shared."""
         return self._margins(Ws, sigmas, np.inf)
 
-    def scores(self, X_new, W, sigma) -> ClassScores:
+    def scores(self, X_new: Array, W: Array, sigma: float) -> ClassScores:
         """Scores of every row of `X_new` against each class of the training table."""
         return self.scores_many(X_new, [W], [sigma])[0]
 
-    def scores_many(self, X_new, Ws, sigmas) -> list[ClassScores]:
+    def scores_many(
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float]
+    ) -> list[ClassScores]:
         """`scores` of several (W, sigma) in one sweep: the differences are shared."""
         X_new = X_new.astype(self._table.dtype, copy=False)
         weights, sigma = self._problems(Ws, sigmas)
@@ -132,9 +132,8 @@ class PairKernel:
         plan = plan_for(int(self._tiles[-1, FIRST_PAIR]), weights, self._new_state(sigma).size)
         parts = self._parts(plan, sigma)
         state = self._training_state(sweep, parts)
-        hit_miss = [
-            hit_and_miss(_free_energy(*one).T, self._y, one[1]) for one in zip(state, sigma)
-        ]
+        energies = [_free_energy(one, s) for one, s in zip(state, sigma)]
+        hit_miss = [hit_and_miss(F.T, self._y, s) for F, s in zip(energies, sigma)]
         costs = [float(self._weight @ (hit - miss)) for hit, miss in hit_miss]
         gradients = [None] * len(costs)
         if min(costs) <= reject_above:
@@ -218,10 +217,8 @@ class PairKernel:
         tiles = rectangular_tiles(len(X_new), self._starts, self._shape)
         rows = feature_major(X_new)
         sweep = Sweep(rows, self._table, tiles, weights, sigma, self._shape, False)
-        state, store = (
-            self._new_state(sigma, len(X_new)),
-            self._store(None, np.empty((len(sigma), len(tiles)))),
-        )
+        store = self._store(None, np.empty((len(sigma), len(tiles))))
+        state = self._new_state(sigma, len(X_new))
         energy_sweep(sweep, (0, len(tiles) - 1), store, new_buffers(self._shape, weights), state)
         return state
 

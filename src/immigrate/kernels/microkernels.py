@@ -8,16 +8,12 @@ stand the two sums of a pass,
 
 both in blocks of 4 x 4 features held in registers (triangles on the diagonal, columns for the
 features left over), with the pairs along the vector lanes.
-
-Numba decides from a function's own file alone whether its cached machine code is stale. After
-an edit here, delete the ``*.nbi`` files of ``sweeps`` (see docs/performance.md).
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -27,8 +23,9 @@ from immigrate.kernels import tiles
 # Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
 # here allocates, so none counts references: threads would fight over the counters of the table.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
 jit = njit(fastmath=REORDER, **OPTIONS)
+jit_cached = njit(fastmath=REORDER, cache=True, **OPTIONS)  # what Python calls
 jit_view = njit(inline="always", **OPTIONS)  # a function that returns a part of an array
 # The exponential rounds by adding and taking away a large number: no reordering there.
 jit_in_order = njit(fastmath={"contract"}, **OPTIONS)

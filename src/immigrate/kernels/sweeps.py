@@ -8,11 +8,10 @@ with F the free energy of an anchor's hits in a pair of one class (sign +), of i
 other pair (sign -). A pair is visited once and serves both its anchors. Cost for n samples and a
 p x p matrix W: n^2 p^2 / 4 multiply-adds and n^2 / 2 exponentials a sweep; for a vector W, p in
 place of p^2. Memory: one tile of pairs and one buffer of differences, and what the first sweep
-stores for the second if there is room for it, n^2 / 2 numbers a problem.
+keeps for the second if there is room for it, n^2 / 2 numbers a problem.
 
-Exponents are taken from the level of a tile, its smallest q, which keeps them at or below 0.
-Where a tile spans more than SHARED_SPAN sigma, one level would lose the rows far from it: every
-row and column then has its own, and a pair needs two exponentials.
+Numba takes its machine code from a cache while the file of a function is unchanged, whatever
+happens to the functions it calls: after an edit in another file of this folder, touch this one.
 """
 
 from __future__ import annotations
@@ -21,36 +20,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from immigrate.kernels.microkernels import (
-    add_linear_form,
-    add_quadratic_form,
-    add_scatter,
-    add_sums,
-    exponential,
-    extent,
-    fill_pairs,
-    fill_row,
-    jit,
-    jit_view,
-    whole_vectors,
+from immigrate.kernels.microkernels import jit_cached
+from immigrate.kernels.tile_distances import lay_rows, set_distances
+from immigrate.kernels.tile_energies import (
+    FAR,
+    boltzmann_of,
+    merge_tile,
+    set_boltzmann,
+    sum_at_own_levels,
+    sum_at_shared_level,
 )
-from immigrate.kernels.tiles import (
-    COLUMN_CLASS,
-    FIRST_COLUMN,
-    FIRST_PAIR,
-    FIRST_ROW,
-    IS_DIAGONAL,
-    LAST_COLUMN,
-    LAST_ROW,
-    ROW_CLASS,
-    TileShape,
-)
-
-LEVEL, PARTITION, MOMENT = 0, 1, 2  # of a state: level, Z and Y, (problem, class, 3, sample)
-MISS, HIT = 0, 1
-
-SHARED_SPAN = 600.0
-FAR = 1e308  # level of a set without members; also marks a tile that has no shared level
+from immigrate.kernels.tile_scatter import add_tile, flush, set_couplings
+from immigrate.kernels.tiles import TileShape
 
 
 class Sweep(NamedTuple):
@@ -81,14 +62,14 @@ class Anchors(NamedTuple):
     negligible: float  # couplings below this do not change the sum
 
 
-@jit
+@jit_cached
 def energy_sweep(sweep, tile_range, store, buffers, state):
     """First sweep: level, Z and Y of every (problem, class, sample) into `state`."""
     n_problems = sweep.sigma.shape[0]
     for t in range(tile_range[0], tile_range[1]):
         tile = sweep.tiles[t]
         n_pairs = lay_rows(buffers, tile)
-        set_distances(buffers, sweep, tile, (0, n_problems))
+        set_distances(buffers, sweep, tile, 0, n_problems)
         for m in range(n_problems):
             q, sigma = buffers.q[m, :n_pairs], sweep.sigma[m]
             e = boltzmann_of(store, tile, m, n_pairs)
@@ -101,7 +82,7 @@ def energy_sweep(sweep, tile_range, store, buffers, state):
             merge_tile(state[m], buffers, tile, sigma, sweep.is_symmetric)
 
 
-@jit
+@jit_cached
 def scatter_sweep(sweep, tile_range, store, buffers, anchors, gradient):
     """Second sweep: the sum of +-c_ij d d' (or d) of every problem added to `gradient`."""
     for m in range(sweep.sigma.shape[0]):
@@ -110,346 +91,8 @@ def scatter_sweep(sweep, tile_range, store, buffers, anchors, gradient):
             n_pairs = lay_rows(buffers, tile)
             e = boltzmann_of(store, tile, m, n_pairs)
             if not store.is_kept:
-                set_distances(buffers, sweep, tile, (m, m + 1))
+                set_distances(buffers, sweep, tile, m, m + 1)
                 set_boltzmann(e, buffers.q[m, :n_pairs], sweep.sigma[m])
             set_couplings(buffers, tile, e, anchors, (m, store.level[m, t], sweep.sigma[m]))
             add_tile(gradient[m], sweep, buffers, (t, anchors.negligible))
         flush(gradient[m], sweep, buffers)
-
-
-@jit
-def lay_rows(buffers, tile):
-    """Give each pair of a tile a place, row after row; returns how many places there are."""
-    at = 0
-    for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
-        first = tile[FIRST_COLUMN] + (r + 1 if tile[IS_DIAGONAL] else 0)
-        buffers.first_column[r], buffers.at[r] = first, at
-        at += whole_vectors(tile[LAST_COLUMN] - first)
-        buffers.at[r + 1] = at
-    return at
-
-
-@jit_view
-def row_of(values, buffers, tile, r):
-    """Values of the pairs of one row, without the places added to fill the last vector."""
-    n_pairs = tile[LAST_COLUMN] - buffers.first_column[r]
-    return values[buffers.at[r] : buffers.at[r] + n_pairs]
-
-
-@jit
-def end_of_group(at, r, n_rows, n_buffer):
-    """End of the group of rows, from r on, whose pairs go into the buffer together."""
-    end = r + 1
-    while end < n_rows and at[end + 1] - at[r] <= n_buffer:
-        end += 1
-    return end
-
-
-@jit
-def fill_group(buffers, sweep, tile, group, scale):
-    """Differences of the features a : b for the rows r : end of a tile, into the buffer."""
-    r, end, a, b = group
-    start = buffers.at[r]
-    for s in range(r, end):
-        first = buffers.at[s] - start
-        x = sweep.rows[a:b, tile[FIRST_ROW] + s]
-        columns = (buffers.first_column[s], tile[LAST_COLUMN])
-        fill_row(buffers.D, first, x, sweep.columns[a:b], columns, scale[first:])
-
-
-@jit
-def set_distances(buffers, sweep, tile, problems):
-    """Q of every pair of a tile, for a range of problems; the differences are shared."""
-    at, n_rows, r = buffers.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
-    p, panel = sweep.columns.shape[0], buffers.D.shape[0]
-    while r < n_rows:
-        end = end_of_group(at, r, n_rows, sweep.shape.n_buffer)
-        buffers.q[problems[0] : problems[1], at[r] : at[end]] = 0
-        for a in range(0, p, panel):
-            b = min(a + panel, p)
-            fill_group(buffers, sweep, tile, (r, end, a, b), buffers.ones)
-            for m in range(problems[0], problems[1]):
-                add_form(buffers.q[m, at[r] : at[end]], buffers.D, sweep.weights[m], a, b)
-        r = end
-
-
-@jit
-def add_form(q, D, W, a, b):
-    """q_k += d' W d for a matrix; for a vector, the part w' d of the features a : b."""
-    if W.ndim == 2:
-        add_quadratic_form(q, D, W)
-    else:
-        add_linear_form(q, D, W[a:b])
-
-
-@jit_view
-def boltzmann_of(store, tile, m, n_places):
-    """Where the Boltzmann factors of a tile live; tile after tile, or all in the same place."""
-    first = tile[FIRST_PAIR] if store.is_kept else 0
-    return store.boltzmann[m, first : first + n_places]
-
-
-@jit
-def set_boltzmann(e, q, sigma):
-    """E = exp((level - q) / sigma), level = min q; or e = q and FAR where q spans too much."""
-    low, high = extent(q)
-    level, per_sigma = np.float64(low), 1.0 / sigma
-    if high - level >= SHARED_SPAN * sigma:
-        for k in range(q.shape[0]):
-            e[k] = q[k]
-        return FAR
-    for k in range(q.shape[0]):
-        e[k] = exponential((level - q[k]) * per_sigma)
-    return level
-
-
-@jit
-def sum_at_shared_level(buffers, tile, q, e, level):
-    """Level, Z and Y of the rows and columns of a tile from one exponential a pair."""
-    row, column = buffers.row_sums, buffers.column_sums
-    row[LEVEL], column[LEVEL] = level, level
-    column[PARTITION], column[MOMENT] = 0.0, 0.0
-    forget_corners(buffers, tile)
-    for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
-        q_r, e_r = row_of(q, buffers, tile, r), row_of(e, buffers, tile, r)
-        skip = buffers.first_column[r] - tile[FIRST_COLUMN]
-        z_c, y_c = column[PARTITION, skip:], column[MOMENT, skip:]
-        z = y = 0.0
-        for k in range(q_r.shape[0]):
-            moment = e_r[k] * q_r[k]
-            z, y = z + e_r[k], y + moment
-            z_c[k] += e_r[k]
-            y_c[k] += moment
-        row[PARTITION, r], row[MOMENT, r] = z, y
-
-
-@jit
-def forget_corners(buffers, tile):
-    """A tile on the diagonal has no pair for its first column, nor for a row that ends there."""
-    last = tile[LAST_ROW] - tile[FIRST_ROW] - 1
-    if buffers.first_column[last] == tile[LAST_COLUMN]:
-        buffers.row_sums[LEVEL, last] = FAR
-    if tile[IS_DIAGONAL]:
-        buffers.column_sums[LEVEL, 0] = FAR
-
-
-@jit
-def sum_at_own_levels(buffers, tile, q, sigma):
-    """The same with a level for each row and column: two exponentials a pair."""
-    row, column = buffers.row_sums, buffers.column_sums
-    column[LEVEL], column[PARTITION], column[MOMENT] = FAR, 0.0, 0.0
-    n_rows = tile[LAST_ROW] - tile[FIRST_ROW]
-    for r in range(n_rows):
-        q_r = row_of(q, buffers, tile, r)
-        level = column[LEVEL, buffers.first_column[r] - tile[FIRST_COLUMN] :]
-        row[LEVEL, r] = extent(q_r)[0] if q_r.shape[0] > 0 else FAR
-        for k in range(q_r.shape[0]):
-            level[k] = min(level[k], q_r[k])
-    for r in range(n_rows):
-        q_r = row_of(q, buffers, tile, r)
-        skip = buffers.first_column[r] - tile[FIRST_COLUMN]
-        row[PARTITION, r], row[MOMENT, r] = row_sums(q_r, row[LEVEL, r], sigma)
-        add_column_sums(run(column, skip, q_r.shape[0]), q_r, sigma)
-
-
-@jit
-def row_sums(q, level, sigma):
-    """Z and Y of one row."""
-    z, y, per_sigma = 0.0, 0.0, 1.0 / sigma
-    for k in range(q.shape[0]):
-        e = exponential((level - q[k]) * per_sigma)
-        z, y = z + e, y + e * q[k]
-    return z, y
-
-
-@jit
-def add_column_sums(sums, q, sigma):
-    """Add one row to Z and Y of its columns."""
-    level, z, y = sums
-    per_sigma = 1.0 / sigma
-    for k in range(q.shape[0]):
-        e = exponential((level[k] - q[k]) * per_sigma)
-        z[k] += e
-        y[k] += e * q[k]
-
-
-@jit
-def merge_tile(state, buffers, tile, sigma, is_symmetric):
-    """Add the sums of a tile to the state of its rows and, if they are anchors, its columns."""
-    i, j = tile[FIRST_ROW], tile[FIRST_COLUMN]
-    n_rows, n_columns = tile[LAST_ROW] - i, tile[LAST_COLUMN] - j
-    merge(run(state[tile[COLUMN_CLASS]], i, n_rows), run(buffers.row_sums, 0, n_rows), sigma)
-    if is_symmetric:
-        sums = run(buffers.column_sums, 0, n_columns)
-        merge(run(state[tile[ROW_CLASS]], j, n_columns), sums, sigma)
-
-
-@jit_view
-def run(sums, first, n):
-    """(level, Z, Y) of a run of samples; three plain vectors, which the compiler likes best."""
-    last = first + n
-    return sums[LEVEL, first:last], sums[PARTITION, first:last], sums[MOMENT, first:last]
-
-
-@jit
-def merge(sums, others, sigma):
-    """Bring two sets of (level, Z, Y) to the lower of their levels and add them up."""
-    level, other_level, per_sigma = sums[LEVEL], others[LEVEL], 1.0 / sigma
-    for kind in (PARTITION, MOMENT):
-        total, other = sums[kind], others[kind]
-        for k in range(level.shape[0]):
-            low = min(level[k], other_level[k])
-            mine = total[k] * exponential((low - level[k]) * per_sigma)
-            total[k] = mine + other[k] * exponential((low - other_level[k]) * per_sigma)
-    for k in range(level.shape[0]):
-        level[k] = min(level[k], other_level[k])
-
-
-@jit
-def set_couplings(buffers, tile, e, anchors, at_level):
-    """c_ij of every pair of a tile: what both anchors give it together."""
-    m, level, sigma = at_level
-    i0, j0 = tile[FIRST_ROW], tile[FIRST_COLUMN]
-    is_hit = HIT if tile[ROW_CLASS] == tile[COLUMN_CLASS] else MISS
-    F, weight = anchors.free_energy[m, is_hit], anchors.weight
-    if level < FAR:
-        set_pulls(buffers.row_sums[0], F[i0 : tile[LAST_ROW]], weight[i0:], level, sigma)
-        set_pulls(buffers.column_sums[0], F[j0 : tile[LAST_COLUMN]], weight[j0:], level, sigma)
-    for r in range(tile[LAST_ROW] - i0):
-        first = buffers.first_column[r]
-        c, e_r = row_of(buffers.coupling, buffers, tile, r), row_of(e, buffers, tile, r)
-        buffers.coupling[buffers.at[r] + c.shape[0] : buffers.at[r + 1]] = 0
-        if level < FAR:
-            pull, pulls = buffers.row_sums[0, r], buffers.column_sums[0, first - j0 :]
-            for k in range(c.shape[0]):
-                c[k] = e_r[k] * (pull + pulls[k])
-        else:
-            couple_row(c, e_r, (F[i0 + r], weight[i0 + r]), F[first:], weight[first:], sigma)
-
-
-@jit
-def set_pulls(pull, F, weight, level, sigma):
-    """D_n exp((F_n - level) / sigma), what anchor n multiplies a Boltzmann factor by.
-
-    F_n is at most any q of the anchor, so the exponent is below SHARED_SPAN; the bound is for
-    anchors at a corner of the diagonal that have no pair in the tile.
-    """
-    per_sigma = 1.0 / sigma
-    for k in range(F.shape[0]):
-        exponent = min((F[k] - level) * per_sigma, SHARED_SPAN + 1.0)
-        pull[k] = weight[k] * exponential(exponent)
-
-
-@jit
-def couple_row(c, q, anchor, F, weight, sigma):
-    """c_ij of one anchor with a run of others, an exponential for each side."""
-    F_i, weight_i = anchor
-    per_sigma = 1.0 / sigma
-    for k in range(c.shape[0]):
-        mine = weight_i * exponential(min((F_i - q[k]) * per_sigma, 0.0))
-        c[k] = mine + weight[k] * exponential(min((F[k] - q[k]) * per_sigma, 0.0))
-
-
-@jit
-def add_tile(gradient, sweep, buffers, tile_and_limit):
-    """Add a tile's pairs to the gradient: all at once, or the few that count to the waiting list."""
-    t, negligible = tile_and_limit
-    tile = sweep.tiles[t]
-    c = buffers.coupling[: buffers.at[tile[LAST_ROW] - tile[FIRST_ROW]]]
-    n_counting = count_above(c, negligible)
-    if n_counting == 0:
-        return
-    sign = 1 if tile[ROW_CLASS] == tile[COLUMN_CLASS] else -1
-    if 2 * n_counting > c.shape[0] and 2 * c.shape[0] > sweep.shape.n_buffer:
-        share_out(c, gradient)
-        add_all(gradient, sweep, buffers, tile, sign)
-    else:
-        if sign != buffers.waiting[1]:
-            flush(gradient, sweep, buffers)
-            buffers.waiting[1] = sign
-        for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
-            c_r = c[buffers.at[r] : buffers.at[r + 1]]
-            n_row = count_above(c_r, negligible)
-            if n_row == 0:
-                continue
-            if buffers.waiting[0] + n_row > buffers.scale.shape[0]:
-                flush(gradient, sweep, buffers)
-            append_row(buffers, tile[FIRST_ROW] + r, buffers.first_column[r], c_r, negligible)
-
-
-@jit
-def count_above(c, negligible):
-    """Number of couplings that can change the sum."""
-    n = 0
-    for k in range(c.shape[0]):
-        n += c[k] > negligible
-    return n
-
-
-@jit
-def append_row(buffers, i, first_column, c, negligible):
-    """Put the pairs of a row that count on the waiting list."""
-    at = buffers.waiting[0]
-    for k in range(c.shape[0]):
-        if c[k] > negligible:
-            buffers.i[at], buffers.j[at] = i, first_column + k
-            buffers.scale[at] = c[k]
-            at += 1
-    buffers.waiting[0] = at
-
-
-@jit
-def share_out(c, gradient):
-    """Turn c into what a difference is multiplied by: in d d' each of the two has its root."""
-    if gradient.ndim == 2:
-        for k in range(c.shape[0]):
-            c[k] = np.sqrt(c[k])
-
-
-@jit
-def add_all(gradient, sweep, buffers, tile, sign):
-    """Add every pair of a tile to the gradient."""
-    at, n_rows, r = buffers.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
-    p, panel = sweep.columns.shape[0], buffers.D.shape[0]
-    while r < n_rows:
-        end = end_of_group(at, r, n_rows, sweep.shape.n_buffer)
-        for a in range(0, p, panel):
-            b = min(a + panel, p)
-            fill_group(buffers, sweep, tile, (r, end, a, b), buffers.coupling[at[r] :])
-            add_statistic(gradient, buffers.D, sign * (at[end] - at[r]), a, b)
-        r = end
-
-
-@jit
-def flush(gradient, sweep, buffers):
-    """Add the waiting pairs to the gradient."""
-    n_pairs, sign = buffers.waiting
-    n_whole = whole_vectors(n_pairs)
-    buffers.scale[n_pairs:n_whole] = 0
-    scale = buffers.scale[:n_whole]
-    share_out(scale, gradient)
-    p, panel = sweep.columns.shape[0], buffers.D.shape[0]
-    for a in range(0, p if n_pairs > 0 else 0, panel):
-        b = min(a + panel, p)
-        fill_pairs(buffers.D, sweep.columns[a:b], buffers.i, buffers.j, scale)
-        add_statistic(gradient, buffers.D, sign * n_whole, a, b)
-    buffers.waiting[0] = 0
-
-
-@jit
-def add_statistic(gradient, D, signed_count, a, b):
-    """Add +-(sum of d d') for a matrix; for a vector, +-(sum of d) of the features a : b."""
-    sign = 1.0 if signed_count > 0 else -1.0
-    if gradient.ndim == 2:
-        add_scatter(gradient, D, sign, abs(signed_count))
-    else:
-        add_sums(gradient[a:b], D, sign, abs(signed_count))
-
-
-@jit
-def merge_states(state, other, sigma):
-    """Add the state of another part of the tiles to `state`."""
-    n_problems, n_classes, _, n = state.shape
-    for m in range(n_problems):
-        for c in range(n_classes):
-            merge(run(state[m, c], 0, n), run(other[m, c], 0, n), sigma[m])
