@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from immigrate.kernels.fused import PairKernel
 
 
-def pair_kernel(X, y, anchor_weight=None, *, n_threads=1) -> PairKernel:
+def pair_kernel(
+    X: np.ndarray, y: np.ndarray, anchor_weight: np.ndarray | None = None, *, n_threads: int = 1
+) -> PairKernel:
     """Training table laid out for the pairwise passes; see ``fused.PairKernel``."""
     from immigrate.kernels.fused import PairKernel
 

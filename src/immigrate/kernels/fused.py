@@ -79,7 +79,7 @@ class PairKernel:
         Results do not depend on it.
     """
 
-    def __init__(self, X, y, anchor_weight=None, *, n_threads=1):
+    def __init__(self, X, y, anchor_weight=None, *, n_threads: int = 1) -> None:
         n = len(X)
         self._order = np.argsort(y, kind="stable")
         self._y = y[self._order]
