@@ -21,12 +21,20 @@ import numpy as np
 import sklearn
 
 from immigrate.core.distances import Array
-from immigrate.core.objective import hit_and_miss
 from immigrate.kernels.buffers import new_buffers
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.kernels.sweeps import Anchors, Store, Sweep, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order
-from immigrate.kernels.tile_energies import FAR, LEVEL, MOMENT, PARTITION, merge_states
+from immigrate.kernels.tile_energies import (
+    FAR,
+    HIT,
+    LEVEL,
+    MISS,
+    MOMENT,
+    PARTITION,
+    merge_states,
+    split_hits_and_misses,
+)
 from immigrate.kernels.tiles import (
     FIRST_PAIR,
     LANES,
@@ -53,12 +61,12 @@ def tile_shape(n_features: int) -> TileShape:
     return TileShape(n_rows=16, n_columns=128, n_buffer=512 if n_features <= 100 else 256)
 
 
-def plan_for(n_pairs: int, weights: Array, state_size: int) -> Plan:
+def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
     """Keep the Boltzmann factors if they fit; cut the tiles into parts of about PART_SECONDS."""
     memory = sklearn.get_config()["working_memory"] * 2**20
     n_problems, *features = weights.shape
     seconds = n_problems * n_pairs * (5e-9 + 5e-11 * math.prod(features))
-    in_memory = int(memory / 4 / (8 * max(state_size, weights.size)))
+    in_memory = int(memory / 4 / (8 * max(3 * n_problems * n_scores, weights.size)))
     n_parts = max(1, min(int(seconds / PART_SECONDS), MOST_PARTS, in_memory))
     return Plan(n_parts, is_kept=8 * n_problems * n_pairs <= memory / 2)
 
@@ -129,19 +137,24 @@ class PairKernel:
     def _margins(self, Ws, sigmas, reject_above):
         weights, sigma = self._problems(Ws, sigmas)
         sweep = Sweep(self._table, self._table, self._tiles, weights, sigma, self._shape, True)
-        plan = plan_for(int(self._tiles[-1, FIRST_PAIR]), weights, self._new_state(sigma).size)
+        n_scores = len(self._order) * (len(self._starts) - 1)
+        plan = plan_for(int(self._tiles[-1, FIRST_PAIR]), weights, n_scores)
         parts = self._parts(plan, sigma)
         state = self._training_state(sweep, parts)
-        energies = [_free_energy(one, s) for one, s in zip(state, sigma)]
-        hit_miss = [hit_and_miss(F.T, self._y, s) for F, s in zip(energies, sigma)]
-        costs = [float(self._weight @ (hit - miss)) for hit, miss in hit_miss]
+        split = _new_state(len(sigma), 2, len(self._order))
+        split_hits_and_misses(state, self._starts, sigma, split)
+        costs = [self._cost(one, s) for one, s in zip(split, sigma)]
         gradients = [None] * len(costs)
         if min(costs) <= reject_above:
-            gradients = self._gradients(sweep, parts, [(miss, hit) for hit, miss in hit_miss])
+            gradients = self._gradients(sweep, parts, split)
         return [
             MarginPass(costs[m], gradients[m], _class_scores(state[m], s, self._order))
             for m, s in enumerate(sigma)
         ]
+
+    def _cost(self, split, sigma):
+        free_energy = _free_energy(split, sigma)
+        return float(self._weight @ (free_energy[HIT] - free_energy[MISS]))
 
     def _problems(self, Ws, sigmas):
         """Weights and sigmas as the sweeps read them; of a matrix, U with d'Ud = d'Wd."""
@@ -155,13 +168,6 @@ class PairKernel:
         """1 above the diagonal, 1/2 on it: W = A + A' for A = W * _upper_half."""
         p = len(self._table)
         return np.triu(np.ones((p, p))) - 0.5 * np.eye(p)
-
-    def _new_state(self, sigma, n=None):
-        """(level, Z, Y) of samples that have met nobody yet."""
-        n = len(self._order) if n is None else n
-        state = np.zeros((len(sigma), len(self._starts) - 1, 3, n))
-        state[:, :, LEVEL] = FAR
-        return state
 
     def _parts(self, plan, sigma):
         """Ranges of tiles with about the same number of pairs, and the store of each."""
@@ -186,7 +192,8 @@ class PairKernel:
     def _training_state(self, sweep, parts):
         def part_state(part):
             tiles, store = part
-            state, buffers = self._new_state(sweep.sigma), new_buffers(sweep.shape, sweep.weights)
+            state = _new_state(len(sweep.sigma), len(self._starts) - 1, len(self._order))
+            buffers = new_buffers(sweep.shape, sweep.weights)
             energy_sweep(sweep, tiles, store, buffers, state)
             return state
 
@@ -195,10 +202,11 @@ class PairKernel:
             merge_states(state, other, sweep.sigma)
         return state
 
-    def _gradients(self, sweep, parts, free_energy):
+    def _gradients(self, sweep, parts, split):
         n = len(self._order)
         negligible = float(np.finfo(self._table.dtype).eps * self._weight.sum() / n**2)
-        anchors = Anchors(self._weight, np.array(free_energy), negligible)
+        level, pull = split[:, :, LEVEL].copy(), self._weight / split[:, :, PARTITION]
+        anchors = Anchors(level, pull, negligible)
 
         def part_gradient(part):
             tiles, store = part
@@ -218,9 +226,16 @@ class PairKernel:
         rows = feature_major(X_new)
         sweep = Sweep(rows, self._table, tiles, weights, sigma, self._shape, False)
         store = self._store(None, np.empty((len(sigma), len(tiles))))
-        state = self._new_state(sigma, len(X_new))
+        state = _new_state(len(sigma), len(self._starts) - 1, len(X_new))
         energy_sweep(sweep, (0, len(tiles) - 1), store, new_buffers(self._shape, weights), state)
         return state
+
+
+def _new_state(n_problems, n_classes, n):
+    """(level, Z, Y) of samples that have met nobody yet."""
+    state = np.zeros((n_problems, n_classes, 3, n))
+    state[:, :, LEVEL] = FAR
+    return state
 
 
 def feature_major(X):

@@ -57,8 +57,8 @@ class Store(NamedTuple):
 class Anchors(NamedTuple):
     """What the couplings are made of, beside q."""
 
-    weight: np.ndarray  # (n,)
-    free_energy: np.ndarray  # (n_problems, 2, n): of the misses, of the hits
+    level: np.ndarray  # (n_problems, 2, n): of the misses, of the hits
+    pull: np.ndarray  # (n_problems, 2, n): D_n / Z_n
     negligible: float  # couplings below this do not change the sum
 
 

@@ -67,7 +67,7 @@ def fill_group(buffers, sweep, tile, group, scale):
 
 @jit
 def set_distances(buffers, sweep, tile, first, last):
-    """Distances q of every pair of a tile, for the problems first : last; the differences are shared."""
+    """Distances q of all pairs of a tile for the problems first : last; they share differences."""
     at, n_rows, r = buffers.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
     p, panel = sweep.columns.shape[0], buffers.D.shape[0]
     while r < n_rows:

@@ -32,6 +32,7 @@ from immigrate.kernels.tiles import (
 )
 
 LEVEL, PARTITION, MOMENT = 0, 1, 2  # level, Z and Y in a state, (problem, class, 3, sample)
+MISS, HIT = 0, 1
 SHARED_SPAN = 600.0
 FAR = 1e308  # level of a set without members; also marks a tile that has no shared level
 
@@ -166,3 +167,15 @@ def merge_states(state, other, sigma):
     for m in range(n_problems):
         for c in range(n_classes):
             merge(run(state[m, c], 0, n), run(other[m, c], 0, n), sigma[m])
+
+
+@jit_cached
+def split_hits_and_misses(state, starts, sigma, out):
+    """(level, Z, Y) of each anchor's misses and hits, (problem, 2, 3, n), from those by class."""
+    n_problems, n_classes, _, _ = state.shape
+    for m in range(n_problems):
+        for own in range(n_classes):
+            first, n = starts[own], starts[own + 1] - starts[own]
+            for c in range(n_classes):
+                kind = HIT if c == own else MISS
+                merge(run(out[m, kind], first, n), run(state[m, c], first, n), sigma[m])

@@ -1,8 +1,10 @@
 """The share of one tile in the gradient.
 
-    sum_{i < j} +-c_ij d d',   c_ij = D_i exp((F_i - q_ij) / sigma) + D_j exp((F_j - q_ij) / sigma)
+    sum_{i < j} +-c_ij d d',   c_ij = D_i / Z_i exp((level_i - q_ij) / sigma) + the same for j
 
-or d in place of d d' where W is a vector. p^2 / 2 multiply-adds a pair whose coupling c counts,
+or d in place of d d' where W is a vector; level and Z of the hits in a pair of one class, of the
+misses in any other. Z and not the free energy: level - sigma log Z is level where sigma is small.
+ p^2 / 2 multiply-adds a pair whose coupling c counts,
 none for the others: where few count, as they do at small sigma, they are picked one by one and
 wait until they fill the buffer of differences.
 """
@@ -20,7 +22,7 @@ from immigrate.kernels.microkernels import (
     whole_vectors,
 )
 from immigrate.kernels.tile_distances import end_of_group, fill_group, row_of
-from immigrate.kernels.tile_energies import FAR, SHARED_SPAN
+from immigrate.kernels.tile_energies import FAR, HIT, MISS, SHARED_SPAN
 from immigrate.kernels.tiles import (
     COLUMN_CLASS,
     FIRST_COLUMN,
@@ -30,8 +32,6 @@ from immigrate.kernels.tiles import (
     ROW_CLASS,
 )
 
-MISS, HIT = 0, 1
-
 
 @jit
 def set_couplings(buffers, tile, e, anchors, at_level):
@@ -39,43 +39,45 @@ def set_couplings(buffers, tile, e, anchors, at_level):
     m, level, sigma = at_level
     i0, j0 = tile[FIRST_ROW], tile[FIRST_COLUMN]
     is_hit = HIT if tile[ROW_CLASS] == tile[COLUMN_CLASS] else MISS
-    F, weight = anchors.free_energy[m, is_hit], anchors.weight
+    levels, pull = anchors.level[m, is_hit], anchors.pull[m, is_hit]
+    row, column = buffers.row_sums[0], buffers.column_sums[0]
     if level < FAR:
-        set_pulls(buffers.row_sums[0], F[i0 : tile[LAST_ROW]], weight[i0:], level, sigma)
-        set_pulls(buffers.column_sums[0], F[j0 : tile[LAST_COLUMN]], weight[j0:], level, sigma)
+        set_pulls(row, levels[i0 : tile[LAST_ROW]], pull[i0:], level, sigma)
+        set_pulls(column, levels[j0 : tile[LAST_COLUMN]], pull[j0:], level, sigma)
     for r in range(tile[LAST_ROW] - i0):
         first = buffers.first_column[r]
         c, e_r = row_of(buffers.coupling, buffers, tile, r), row_of(e, buffers, tile, r)
         buffers.coupling[buffers.at[r] + c.shape[0] : buffers.at[r + 1]] = 0
         if level < FAR:
-            pull, pulls = buffers.row_sums[0, r], buffers.column_sums[0, first - j0 :]
+            pull_r, pull_c = row[r], column[first - j0 :]
             for k in range(c.shape[0]):
-                c[k] = e_r[k] * (pull + pulls[k])
+                c[k] = e_r[k] * (pull_r + pull_c[k])
         else:
-            couple_row(c, e_r, (F[i0 + r], weight[i0 + r]), F[first:], weight[first:], sigma)
+            anchor = (levels[i0 + r], pull[i0 + r])
+            couple_row(c, e_r, anchor, levels[first:], pull[first:], sigma)
 
 
 @jit
-def set_pulls(pull, F, weight, level, sigma):
-    """D_n exp((F_n - level) / sigma), what anchor n multiplies a Boltzmann factor by.
+def set_pulls(pull_here, levels, pull, level, sigma):
+    """D_n / Z_n brought to the level of a tile: what a Boltzmann factor there is multiplied by.
 
-    F_n is at most any q of the anchor, so the exponent is below SHARED_SPAN; the bound is for
-    anchors at a corner of the diagonal that have no pair in the tile.
+    An anchor's level is at most any of its q, so the exponent is below SHARED_SPAN; the bound
+    is for anchors at a corner of the diagonal that have no pair in the tile.
     """
     per_sigma = 1.0 / sigma
-    for k in range(F.shape[0]):
-        exponent = min((F[k] - level) * per_sigma, SHARED_SPAN + 1.0)
-        pull[k] = weight[k] * exponential(exponent)
+    for k in range(levels.shape[0]):
+        exponent = min((levels[k] - level) * per_sigma, SHARED_SPAN)
+        pull_here[k] = pull[k] * exponential(exponent)
 
 
 @jit
-def couple_row(c, q, anchor, F, weight, sigma):
+def couple_row(c, q, anchor, levels, pull, sigma):
     """c_ij of one anchor with a run of others, an exponential for each side."""
-    F_i, weight_i = anchor
+    level_i, pull_i = anchor
     per_sigma = 1.0 / sigma
     for k in range(c.shape[0]):
-        mine = weight_i * exponential(min((F_i - q[k]) * per_sigma, 0.0))
-        c[k] = mine + weight[k] * exponential(min((F[k] - q[k]) * per_sigma, 0.0))
+        mine = pull_i * exponential(min((level_i - q[k]) * per_sigma, 0.0))
+        c[k] = mine + pull[k] * exponential(min((levels[k] - q[k]) * per_sigma, 0.0))
 
 
 @jit

@@ -23,7 +23,7 @@ class TileShape(NamedTuple):
 
     n_rows: int
     n_columns: int  # a multiple of n_rows
-    n_buffer: int
+    n_buffer: int  # a multiple of LANES
 
 
 def symmetric_tiles(starts, shape: TileShape):
