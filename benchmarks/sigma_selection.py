@@ -22,8 +22,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 
-CALIBRATION = "GLA PAR WIN MON SMR ION PID".split()
-CHECK = "BCW CRY CUS ECO HMS IMM LYM STA URB USE".split()
+CALIBRATION = ["GLA", "PAR", "WIN", "MON", "SMR", "ION", "PID"]
+CHECK = ["BCW", "CRY", "CUS", "ECO", "HMS", "IMM", "LYM", "STA", "URB", "USE"]
 RESULTS = Path(__file__).parent / "results" / "sigma_selection.csv"
 
 PAPER = {"sigmas": "paper", "prunes": (None, "auto")}

@@ -64,7 +64,7 @@ def cut_small(monkeypatch):
     """Small tiles and many parts, so that a small problem has all that a large one has."""
 
     def cut(shape=(4, 12, 24), n_parts=5, is_kept=True):
-        monkeypatch.setattr(fused, "tile_shape", lambda p: TileShape(*shape))
+        monkeypatch.setattr(fused, "tile_shape", lambda *sizes: TileShape(*shape))
         monkeypatch.setattr(fused, "plan_for", lambda *sizes: Plan(n_parts, is_kept))
 
     return cut

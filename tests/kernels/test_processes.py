@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import immigrate
+from immigrate.kernels import warm_up
 
 PEAK = """
 import resource, numpy as np, sklearn
@@ -33,7 +38,7 @@ HITS = """
 import numpy as np
 from immigrate.kernels import pair_kernel, sweeps
 X = np.random.default_rng(0).standard_normal((40, 3))
-pair_kernel(X, np.arange(40) % 2).margin(np.eye(3), 1.0)
+pair_kernel(X, np.arange(40) % 2).margin(np.ones(3), 1.0)
 for function in (sweeps.energy_sweep, sweeps.scatter_sweep):
     print(sum(function.stats.cache_hits.values()), sum(function.stats.cache_misses.values()))
 """
@@ -69,10 +74,38 @@ def test_memory_at_20000_samples():
     assert memory_growth(20_000, 12, 1024, False) < 1024 + 200
 
 
-def test_a_second_process_does_not_compile(tmp_path):
-    cache = str(tmp_path)
-    assert output_of(HITS, NUMBA_CACHE_DIR=cache).split() == ["0", "1", "0", "1"]
-    assert output_of(HITS, NUMBA_CACHE_DIR=cache).split() == ["1", "0", "1", "0"]
+@pytest.fixture
+def read_only_install(tmp_path):
+    """A copy of the package whose folder for compiled code cannot be made."""
+    source = Path(immigrate.__file__).parent
+    copy = tmp_path / "site" / "immigrate"
+    shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "kernels" / "__pycache__").write_text("a file where a folder should be")
+    return {"PYTHONPATH": str(copy.parent), "PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": ""}
+
+
+def test_a_second_process_does_not_compile_even_if_the_install_is_read_only(
+    read_only_install, tmp_path
+):
+    environment = {**read_only_install, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert output_of(HITS, **environment).split() == ["0", "1", "0", "1"]
+    assert list((tmp_path / "cache").rglob("*.nbc"))
+    assert output_of(HITS, **environment).split() == ["1", "0", "1", "0"]
+
+
+@pytest.mark.slow
+def test_the_passes_run_where_nothing_can_be_written(read_only_install, tmp_path):
+    (tmp_path / "cache").write_text("a file where a folder should be")
+    environment = {**read_only_install, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert output_of(HITS, **environment).split() == ["0", "0", "0", "0"]
+
+
+def test_warm_up_says_what_took_so_long(capsys, monkeypatch):
+    monkeypatch.setattr(warm_up, "WORTH_A_WORD", 0.0)
+    assert warm_up.warm_up(verbose=False) > 0
+    assert capsys.readouterr().out == ""
+    warm_up.warm_up(verbose=True)
+    assert warm_up.cache_folder() in capsys.readouterr().out
 
 
 def test_importing_the_kernels_does_not_import_numba():

@@ -56,9 +56,10 @@ class Plan(NamedTuple):
     is_kept: bool
 
 
-def tile_shape(n_features: int) -> TileShape:
+def tile_shape(n_features: int, itemsize: int) -> TileShape:
     """Tiles whose buffer of differences stays in the second-level cache."""
-    return TileShape(n_rows=16, n_columns=128, n_buffer=512 if n_features <= 100 else 256)
+    is_narrow = n_features * itemsize <= 1200
+    return TileShape(n_rows=32, n_columns=128, n_buffer=512 if is_narrow else 256)
 
 
 def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
@@ -95,7 +96,7 @@ class PairKernel:
         self._table = feature_major(X[self._order])
         self._weight = np.full(n, 1.0 / n) if anchor_weight is None else anchor_weight[self._order]
         self._n_threads = n_threads
-        self._shape = tile_shape(X.shape[1])
+        self._shape = tile_shape(X.shape[1], X.itemsize)
         self._tiles = symmetric_tiles(self._starts, self._shape)
         self._kept = np.empty((0, 0))
 
