@@ -50,6 +50,7 @@ def main():
     folder = parser.parse_args().data
     if folder is None:
         parser.error("name the folder of tables with --data or IMMIGRATE_DATA")
+    RESULTS.parent.mkdir(exist_ok=True)
     done = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["table", "way"])
     for code in CALIBRATION + CHECK:
         for way in WAYS:

@@ -373,8 +373,11 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         is_warm = self.variant == "samme" and self.constraint == "psd"
 
         def train(problem, sigma, last):
-            begin = last if is_warm and last is not None else start
-            return solver(problem, begin, sigma, weight_set, max_iter=self.max_iter, tol=self.tol)
+            options = {"max_iter": self.max_iter, "tol": self.tol}
+            if not is_warm or last is None:
+                return solver(problem, start, sigma, weight_set, **options)
+            options["first_step"] = last.next_step
+            return solver(problem, last.weights, sigma, weight_set, **options)
 
         return train
 
