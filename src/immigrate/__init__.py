@@ -13,11 +13,33 @@ from immigrate._version import __version__
 if TYPE_CHECKING:
     from immigrate import datasets
     from immigrate.estimators._immigrate import ImmigrateClassifier
+    from immigrate.estimators.relief._irelief import IRelief
+    from immigrate.estimators.relief._lfe import LFE
+    from immigrate.estimators.relief._margin_knn import make_margin_knn
+    from immigrate.estimators.relief._relief import Relief
+    from immigrate.estimators.relief._relieff import ReliefF
+    from immigrate.estimators.relief._simba import Simba
 
-__all__ = ["ImmigrateClassifier", "__version__", "datasets"]
+__all__ = [
+    "LFE",
+    "IRelief",
+    "ImmigrateClassifier",
+    "Relief",
+    "ReliefF",
+    "Simba",
+    "__version__",
+    "datasets",
+    "make_margin_knn",
+]
 
 _HOMES = {
+    "IRelief": "immigrate.estimators.relief._irelief",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
+    "LFE": "immigrate.estimators.relief._lfe",
+    "Relief": "immigrate.estimators.relief._relief",
+    "ReliefF": "immigrate.estimators.relief._relieff",
+    "Simba": "immigrate.estimators.relief._simba",
+    "make_margin_knn": "immigrate.estimators.relief._margin_knn",
 }
 
 

@@ -1,0 +1,149 @@
+"""Differences between samples of mixed type, as the Relief family defines them.
+
+    diff(f, i, j) = |x_if - x_jf| / range_f                    numeric
+                  = 1 if x_if != x_jf, else 0                  categorical
+                  = its expectation given the classes          where a value is missing
+
+The last line is Kononenko's: with x_if missing and x_jf known a categorical difference is
+1 - P(x_jf | class of i); with both missing it is 1 - sum_v P(v | class of i) P(v | class of j).
+Both are the mean difference from values drawn from the class, which says what to do with
+numeric features as well.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immigrate.core.distances import Array
+
+COMPLETE = -1
+LARGEST = float(np.finfo(np.float64).max)
+# Squares of larger differences, summed, leave the range of float64.
+LARGEST_SPAN = 1e150
+
+
+class MixedTable(NamedTuple):
+    """Labelled samples, laid out feature by feature for passes over the pairs.
+
+    Attributes
+    ----------
+    values : ndarray of shape (p, n)
+        Numeric features in their units of difference, category codes, NaN where missing.
+    is_categorical : ndarray of shape (p,)
+    y : ndarray of shape (n,)
+        Class codes 0, 1, ...
+    order, starts : ndarray of shape (n,) and (n_classes + 1,)
+        Samples of class c are ``order[starts[c]:starts[c + 1]]``.
+    gap : ndarray of shape (p,)
+        Row of the next two for a feature with missing values, `COMPLETE` for the others.
+    one_missing : ndarray of shape (n_gaps, n_classes, n)
+        Difference of a sample from one of class c whose value is missing.
+    both_missing : ndarray of shape (n_gaps, n_classes, n_classes)
+    """
+
+    values: Array
+    is_categorical: NDArray[np.bool_]
+    y: NDArray[np.intp]
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    gap: NDArray[np.intp]
+    one_missing: Array
+    both_missing: Array
+
+
+def mixed_table(
+    X: Array,
+    y: NDArray[np.intp],
+    is_categorical: NDArray[np.bool_] | None = None,
+    *,
+    scale: str | None = "range",
+) -> MixedTable:
+    """`X` and `y` laid out for passes; numeric features in units of their range, or as they are."""
+    n, p = X.shape
+    if is_categorical is None:
+        is_categorical = np.zeros(p, dtype=bool)
+    values = np.ascontiguousarray(_in_units(np.asarray(X, np.float64), is_categorical, scale).T)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(y))]).astype(np.intp)
+    has_gap = np.isnan(values).any(axis=1)
+    gap = np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE).astype(np.intp)
+    filled = [
+        _expected_differences(values[f], y, starts.size - 1, bool(is_categorical[f]))
+        for f in np.flatnonzero(has_gap)
+    ]
+    n_classes = starts.size - 1
+    return MixedTable(
+        values,
+        is_categorical,
+        y,
+        np.argsort(y, kind="stable"),
+        starts,
+        gap,
+        np.array([one for one, _ in filled]).reshape(-1, n_classes, n),
+        np.array([both for _, both in filled]).reshape(-1, n_classes, n_classes),
+    )
+
+
+def difference_units(
+    X: Array, is_categorical: NDArray[np.bool_], *, scale: str | None = "range"
+) -> Array:
+    """What a difference of 1 is in each feature: its range, or 1 where it is not scaled."""
+    half_range = _highest(X) / 2 - _lowest(X) / 2
+    # A feature of which nothing is known has no range; one that overflows is cut.
+    is_scaled = ~is_categorical & (half_range > 0) & (scale == "range")
+    return np.where(is_scaled, 2 * np.minimum(half_range, LARGEST / 2), 1.0)
+
+
+def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) -> Array:
+    if scale is None:
+        span = float((_highest(X) / 2 - _lowest(X) / 2).max()) * 2
+        if span > LARGEST_SPAN:
+            raise ValueError(
+                f"A feature of X spans {span:.3g}; squared differences would overflow. Use "
+                "scale='range', or scale the features first."
+            )
+        return X
+    # The smallest value is taken off first, so that integers differ by exact multiples. Halves
+    # do not overflow.
+    shifted = X / 2 - np.where(is_categorical, 0.0, _lowest(X) / 2)
+    return shifted / (difference_units(X, is_categorical, scale=scale) / 2)
+
+
+def _lowest(X: Array) -> Array:
+    return np.fmin.reduce(X, axis=0, initial=np.inf)
+
+
+def _highest(X: Array) -> Array:
+    return np.fmax.reduce(X, axis=0, initial=-np.inf)
+
+
+def mean_difference(x: Array, drawn: Array, is_categorical: bool) -> Array:
+    """Mean difference of each of `x` from the values `drawn`."""
+    drawn = np.sort(drawn)
+    n_below = np.searchsorted(drawn, x, side="left")
+    if is_categorical:
+        n_equal = np.searchsorted(drawn, x, side="right") - n_below
+        return 1 - n_equal / drawn.size
+    total = np.concatenate([[0.0], np.cumsum(drawn)])
+    below = n_below * x - total[n_below]
+    above = total[-1] - total[n_below] - (drawn.size - n_below) * x
+    return (below + above) / drawn.size
+
+
+def _expected_differences(
+    x: Array, y: NDArray[np.intp], n_classes: int, is_categorical: bool
+) -> tuple[Array, Array]:
+    """Differences of one feature where one of two values is missing, and where both are."""
+    is_known = ~np.isnan(x)
+    one, both = np.zeros((n_classes, x.size)), np.zeros((n_classes, n_classes))
+    if not is_known.any():
+        return one, both  # nothing is known of it: no two samples differ
+    members = [is_known & (y == c) for c in range(n_classes)]
+    # A class with no known value says nothing: draw from all of them.
+    members = [member if member.any() else is_known for member in members]
+    for c, member in enumerate(members):
+        one[c, is_known] = mean_difference(x[is_known], x[member], is_categorical)
+        both[c] = [one[c, other].mean() for other in members]
+    return one, both
