@@ -61,7 +61,7 @@ def mixed_table(
     *,
     scale: str | None = "range",
 ) -> MixedTable:
-    """`X` and `y` laid out for passes; numeric features in units of their range, or as they are."""
+    """`X` and `y` laid out for passes, numeric features in units of their range or as they are."""
     n, p = X.shape
     if is_categorical is None:
         is_categorical = np.zeros(p, dtype=bool)
@@ -90,10 +90,13 @@ def difference_units(
     X: Array, is_categorical: NDArray[np.bool_], *, scale: str | None = "range"
 ) -> Array:
     """What a difference of 1 is in each feature: its range, or 1 where it is not scaled."""
-    half_range = _highest(X) / 2 - _lowest(X) / 2
-    # A feature of which nothing is known has no range; one that overflows is cut.
-    is_scaled = ~is_categorical & (half_range > 0) & (scale == "range")
-    return np.where(is_scaled, 2 * np.minimum(half_range, LARGEST / 2), 1.0)
+    # A range that overflows is cut to the largest float.
+    return 2 * np.minimum(_half_units(X, is_categorical, scale), LARGEST / 2)
+
+
+def _half_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) -> Array:
+    half_range = _highest(X) / 2 - _lowest(X) / 2  # -inf where nothing is known
+    return np.where(~is_categorical & (half_range > 0) & (scale == "range"), half_range, 0.5)
 
 
 def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) -> Array:
@@ -108,7 +111,7 @@ def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) ->
     # The smallest value is taken off first, so that integers differ by exact multiples. Halves
     # do not overflow.
     shifted = X / 2 - np.where(is_categorical, 0.0, _lowest(X) / 2)
-    return shifted / (difference_units(X, is_categorical, scale=scale) / 2)
+    return shifted / _half_units(X, is_categorical, scale)
 
 
 def _lowest(X: Array) -> Array:

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from immigrate.core.cones import WeightSet, nonnegative_part, unit
 from immigrate.estimators import _validation as check
 from immigrate.estimators.relief._selector import MarginSelector
-from immigrate.solvers import Stop, full_steps
+from immigrate.solvers import SOLVERS, Stop
 from immigrate.solvers.inliers import InlierProblem
 
 
@@ -22,7 +22,7 @@ class IRelief(MarginSelector):
     exp(-d / sigma), d being the weighted Manhattan distance, and a sample whose nearest
     neighbour is probably a miss counts as an outlier to that extent. Each step takes the
     expected differences from misses less those from hits, negative ones set to 0, scaled
-    to norm 1 [1]_ [2]_.
+    to norm 1 [1]_ [2]_. Several classes are told apart as one against the others.
 
     Parameters
     ----------
@@ -34,10 +34,15 @@ class IRelief(MarginSelector):
         is None, else no limit.
     sigma : float, default=1.0
         Width of the kernel, in units of the distance.
+    solver : {"monotone", "paper"}, default="monotone"
+        "paper" takes the full steps of [1]_, which converge where sigma is large enough and
+        may circle for ever where it is not. "monotone" starts with the same step, never
+        lets the cost rise, and stops at a fixed point.
     max_iter : int, default=100
         Limit on steps.
-    tol : float, default=1e-8
-        Stop when the cost changes by less.
+    tol : float, default=1e-3
+        "monotone" stops when the relative Frank-Wolfe gap is at most this; "paper" when the
+        cost changes by less.
     scale : {"range", None}, default="range"
         Numeric differences in units of the feature's range, or as they are.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -52,8 +57,10 @@ class IRelief(MarginSelector):
     feature_importances_ : ndarray of shape (n_features,)
         The weights: non-negative, of Euclidean norm 1.
     objective_path_ : ndarray of shape (n_iter_ + 1,)
-        sigma times the mean log probability that a sample is an outlier: what the fixed
-        point is a stationary point of.
+        The cost: sigma times the mean log probability that a sample is an outlier. Fixed
+        points are its stationary points.
+    gap_ : float
+        Relative Frank-Wolfe gap at the end: 0 at a fixed point.
     n_iter_ : int
     converged_ : bool
     classes_ : ndarray of shape (n_classes,)
@@ -86,8 +93,9 @@ class IRelief(MarginSelector):
         *,
         threshold=None,
         sigma=1.0,
+        solver="monotone",
         max_iter=100,
-        tol=1e-8,
+        tol=1e-3,
         scale="range",
         categorical_features="from_dtype",
         n_jobs=None,
@@ -95,6 +103,7 @@ class IRelief(MarginSelector):
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
         self.sigma = sigma
+        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.scale = scale
@@ -104,6 +113,7 @@ class IRelief(MarginSelector):
     def _check_parameters(self):
         super()._check_parameters()
         check.check_positive("sigma", self.sigma)
+        check.check_option("solver", self.solver, SOLVERS)
         check.check_count("max_iter", self.max_iter)
         check.check_not_negative("tol", self.tol)
 
@@ -116,7 +126,7 @@ class IRelief(MarginSelector):
             anchor_weight=anchor_weight,
             n_threads=check.n_threads(self.n_jobs),
         )
-        solution = full_steps(
+        solution = SOLVERS[self.solver](
             problem,
             unit(np.ones(len(table.values))),
             float(self.sigma),
@@ -125,7 +135,11 @@ class IRelief(MarginSelector):
             tol=self.tol,
         )
         self.objective_path_ = np.array(solution.objective_path)
-        self.n_iter_, self.converged_ = solution.n_iter, solution.converged
+        self.gap_, self.n_iter_, self.converged_ = (
+            solution.gap,
+            solution.n_iter,
+            solution.converged,
+        )
         if not solution.converged:
             warnings.warn(_advice(solution), ConvergenceWarning, stacklevel=3)
         return solution.weights
@@ -154,5 +168,5 @@ def _advice(solution):
         )
     return (
         f"Stopped after {solution.n_iter} steps because {solution.stop.value}. "
-        "Raise max_iter, tol or sigma."
+        "Raise max_iter, tol or sigma, or use solver='monotone'."
     )

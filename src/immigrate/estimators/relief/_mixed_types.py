@@ -70,7 +70,7 @@ def _mask(categorical_features, n_features, names):
 
 def _positions(given, names):
     known = [] if names is None else list(names)
-    unknown = [name for name in given if name not in known]
+    unknown = [str(name) for name in given if name not in known]
     if unknown:
         where = "X has no column names" if names is None else f"the columns of X are {known[:10]}"
         raise ValueError(

@@ -146,7 +146,7 @@ class Margin:
         return float(sum_over_anchors(block_value, np.arange(n), n, n_threads=1))
 
     def gradient(self, w, i):
-        """Gradient at one sample, counted n D_i times: (diff_m^2 / |.|_m - diff_h^2 / |.|_h) w / 2."""
+        """(miss^2 / |miss|_w - hit^2 / |hit|_w) w / 2, the slope at sample i, times n D_i."""
         pairs = self._pairs(w, np.array([i]), self.anchor_weight * self.table.y.size)
         # At distance 0 no weight that counts has a slope.
         length = np.sqrt(pairs.distance)
