@@ -59,7 +59,7 @@ def test_units_are_ranges_of_numeric_features():
 def test_a_range_that_overflows_is_still_a_range():
     X = np.array([[-1.5e308], [1.5e308], [0.0], [0.0]])
     mixed = mixed_table(X, np.array([0, 0, 1, 1]))
-    np.testing.assert_allclose(mixed.values[0], [0, 1, 0.5, 0.5])
+    np.testing.assert_allclose(mixed.values[:, 0], [0, 1, 0.5, 0.5])
 
 
 def test_unscaled_differences_whose_squares_overflow_are_refused():

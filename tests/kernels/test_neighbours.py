@@ -39,7 +39,7 @@ def dense(pairs, n):
 @settings(max_examples=150)
 @given(mixed_tables(), rules, st.integers(0, 2**32 - 1))
 def test_compiled_pass_is_the_plain_one(mixed, rule, seed):
-    n, p = mixed.y.size, len(mixed.values)
+    n, p = mixed.values.shape
     w = np.random.default_rng(seed).uniform(size=p)
     anchors = np.arange(n)
     pairs = neighbours.nearest_pairs(mixed, anchors, w, rule)
@@ -58,7 +58,7 @@ def test_compiled_pass_is_the_plain_one(mixed, rule, seed):
 @given(mixed_tables(), rules)
 def test_each_group_of_candidates_gets_a_weight_of_one(mixed, rule):
     n = mixed.y.size
-    w = np.ones(len(mixed.values))
+    w = np.ones(mixed.values.shape[1])
     coupling, _ = dense(neighbours.nearest_pairs(mixed, np.arange(n), w, rule), n)
     by_class = np.array([coupling[:, mixed.y == c].sum(axis=1) for c in np.unique(mixed.y)])
     own = by_class[mixed.y, np.arange(n)]
@@ -118,3 +118,24 @@ def test_tiles_cover_more_samples_than_one_tile_holds():
     plain = neighbours_reference.nearest_pairs(mixed, anchors, np.ones(3), Nearest(n))
     for ours, theirs in zip(dense(pairs, n), dense(plain, n)):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", [Nearest(3, True, False), Nearest(1), Nearest(7, True, True)])
+@pytest.mark.parametrize("spread", [1e-9, 1e-6, 1.0, 1e6])
+def test_screening_in_single_precision_loses_no_neighbour(rule, spread):
+    """Samples that single precision cannot tell apart, features of very different spans."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 9)) + spread * rng.standard_normal((200, 9))
+    X = X * 10.0 ** rng.integers(-3, 4, 9)
+    mixed = mixed_table(X, np.arange(200) % 3, scale=None)
+    anchors, w = np.arange(200), 10.0 ** rng.integers(-6, 7, 9)
+    pairs = neighbours.nearest_pairs(mixed, anchors, w, rule)
+    plain = neighbours_reference.nearest_pairs(mixed, anchors, w, rule)
+    np.testing.assert_allclose(dense(pairs, 200)[0], dense(plain, 200)[0], atol=1e-12)
+
+
+def test_no_weight_at_all_makes_everybody_equally_near():
+    X, y, _ = table(0, n=10)
+    pairs = neighbours.nearest_pairs(mixed_table(X, y), np.arange(10), np.zeros(5), Nearest())
+    coupling, _ = dense(pairs, 10)
+    np.testing.assert_allclose(coupling[0, y != y[0]], 1 / 5)

@@ -26,32 +26,41 @@ LARGEST_SPAN = 1e150
 
 
 class MixedTable(NamedTuple):
-    """Labelled samples, laid out feature by feature for passes over the pairs.
+    """Labelled samples, laid out for passes over the pairs.
 
     Attributes
     ----------
-    values : ndarray of shape (p, n)
+    values : ndarray of shape (n, p)
         Numeric features in their units of difference, category codes, NaN where missing.
     is_categorical : ndarray of shape (p,)
     y : ndarray of shape (n,)
         Class codes 0, 1, ...
-    order, starts : ndarray of shape (n,) and (n_classes + 1,)
-        Samples of class c are ``order[starts[c]:starts[c + 1]]``.
+    starts : ndarray of shape (n_classes + 1,)
+        Number of samples of lower classes.
     gap : ndarray of shape (p,)
         Row of the next two for a feature with missing values, `COMPLETE` for the others.
     one_missing : ndarray of shape (n_gaps, n_classes, n)
         Difference of a sample from one of class c whose value is missing.
     both_missing : ndarray of shape (n_gaps, n_classes, n_classes)
+    screen : ndarray of shape (p, n), float32
+        `values` in units of `span`, feature by feature.
+    span : ndarray of shape (p,)
+        Range of a numeric feature in `values`, 1 for the others.
+    runs : ndarray of shape (n_runs, 3)
+        Neighbouring features of one kind: first, last + 1, and whether they are plain, that
+        is numeric and complete.
     """
 
     values: Array
     is_categorical: NDArray[np.bool_]
     y: NDArray[np.intp]
-    order: NDArray[np.intp]
     starts: NDArray[np.intp]
     gap: NDArray[np.intp]
     one_missing: Array
     both_missing: Array
+    screen: NDArray[np.float32]
+    span: Array
+    runs: NDArray[np.intp]
 
 
 def mixed_table(
@@ -63,27 +72,45 @@ def mixed_table(
 ) -> MixedTable:
     """`X` and `y` laid out for passes, numeric features in units of their range or as they are."""
     n, p = X.shape
+    n_classes = int(y.max()) + 1
     if is_categorical is None:
         is_categorical = np.zeros(p, dtype=bool)
-    values = np.ascontiguousarray(_in_units(np.asarray(X, np.float64), is_categorical, scale).T)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(y))]).astype(np.intp)
-    has_gap = np.isnan(values).any(axis=1)
-    gap = np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE).astype(np.intp)
+    values = _in_units(np.array(X, dtype=np.float64, order="C"), is_categorical, scale)
+    for f in np.flatnonzero(is_categorical):
+        values[:, f] = _codes(values[:, f])
+    has_gap = np.isnan(values).any(axis=0)
     filled = [
-        _expected_differences(values[f], y, starts.size - 1, bool(is_categorical[f]))
+        _expected_differences(values[:, f], y, n_classes, bool(is_categorical[f]))
         for f in np.flatnonzero(has_gap)
     ]
-    n_classes = starts.size - 1
+    span = np.where(is_categorical | has_gap, 1.0, difference_units(values, is_categorical))
+    low = np.where(is_categorical | has_gap, 0.0, _lowest(values))
     return MixedTable(
         values,
         is_categorical,
         y,
-        np.argsort(y, kind="stable"),
-        starts,
-        gap,
+        np.concatenate([[0], np.cumsum(np.bincount(y))]).astype(np.intp),
+        np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE).astype(np.intp),
         np.array([one for one, _ in filled]).reshape(-1, n_classes, n),
         np.array([both for _, both in filled]).reshape(-1, n_classes, n_classes),
+        np.ascontiguousarray(((values - low) / span).T, dtype=np.float32),
+        span,
+        _runs(~is_categorical & ~has_gap),
     )
+
+
+def _codes(x: Array) -> Array:
+    """Categories numbered 0, 1, ..., NaN where missing."""
+    is_known = ~np.isnan(x)
+    codes = np.full(x.size, np.nan)
+    codes[is_known] = np.unique(x[is_known], return_inverse=True)[1]
+    return codes
+
+
+def _runs(is_plain: NDArray[np.bool_]) -> NDArray[np.intp]:
+    edges = np.flatnonzero(np.diff(is_plain)) + 1
+    first, last = np.append(0, edges), np.append(edges, is_plain.size)
+    return np.column_stack([first, last, is_plain[first]]).astype(np.intp)
 
 
 def difference_units(

@@ -16,8 +16,8 @@ from immigrate.kernels.coupling import TIE, Nearest, Pairs
 
 def differences(table: MixedTable, i: int):
     """diff(f, i, j) of one sample to every sample, (n, p)."""
-    d = np.empty((table.y.size, len(table.values)))
-    for f, x in enumerate(table.values):
+    d = np.empty(table.values.shape)
+    for f, x in enumerate(table.values.T):
         d[:, f] = x != x[i] if table.is_categorical[f] else np.abs(x - x[i])
         gap = table.gap[f]
         if gap == COMPLETE:
@@ -57,7 +57,7 @@ def nearest_coupling(distance, n_neighbors):
 
 def difference_sum(table: MixedTable, pairs: Pairs, *, is_squared: bool):
     """Weighted sum of the differences of `pairs`, feature by feature."""
-    total = np.zeros(len(table.values))
+    total = np.zeros(table.values.shape[1])
     for i in np.unique(pairs.anchor):
         is_own = pairs.anchor == i
         d = differences(table, i)[pairs.neighbour[is_own]]

@@ -58,7 +58,7 @@ def one_pass(
     anchors = np.arange(n) if anchors is None else anchors
     D = np.ones(n) if anchor_weight is None else anchor_weight
     D = D / D[anchors].sum()
-    even = np.ones(len(table.values))
+    even = np.ones(table.values.shape[1])
 
     def block_statistic(block: NDArray[np.intp]) -> Array:
         pairs = nearest_pairs(table, block, even, rule)

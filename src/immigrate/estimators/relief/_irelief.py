@@ -83,7 +83,10 @@ class IRelief(MarginSelector):
     >>> from immigrate import IRelief
     >>> from immigrate.datasets import make_xor
     >>> X, y = make_xor(n_samples=300, n_features=6, random_state=0)
-    >>> IRelief(sigma=0.1).fit(X, y).get_feature_names_out()
+    >>> model = IRelief(sigma=0.1).fit(X, y)
+    >>> model.feature_importances_.round(1)
+    array([0.7, 0.7, 0. , 0. , 0. , 0. ])
+    >>> model.set_params(n_features_to_select=2).get_feature_names_out()
     array(['a', 'b'], dtype=object)
     """
 
@@ -128,7 +131,7 @@ class IRelief(MarginSelector):
         )
         solution = SOLVERS[self.solver](
             problem,
-            unit(np.ones(len(table.values))),
+            unit(np.ones(table.values.shape[1])),
             float(self.sigma),
             WeightSet(nonnegative_part),
             max_iter=self.max_iter,
@@ -152,7 +155,7 @@ def manhattan_columns(values, is_categorical):
     differ by 1/2 in two columns.
     """
     columns, owner = [], []
-    for f, x in enumerate(values):
+    for f, x in enumerate(values.T):
         parts = [(x == category) / 2 for category in np.unique(x)] if is_categorical[f] else [x]
         columns += parts
         owner += [f] * len(parts)

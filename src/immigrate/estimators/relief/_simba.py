@@ -101,7 +101,7 @@ class Simba(MarginSelector):
     def _feature_scores(self, table, anchor_weight):
         from immigrate.kernels.threads import run_in_order
 
-        p, n = table.values.shape
+        n, p = table.values.shape
         margin = Margin(table, np.full(n, 1 / n) if anchor_weight is None else anchor_weight)
         rng = check_random_state(self.random_state)
         starts = [np.ones(p), *(1 - rng.uniform(size=(self.n_starts - 1, p)))]
