@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def table(seed, *, n=30, p=5, n_classes=2, kind="continuous", missing=0.0):
+def table(seed, *, n=24, p=5, n_classes=2, kind="continuous", missing=0.0):
     """Random labelled table; of a mixed one the even columns are categories with ties."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % n_classes)

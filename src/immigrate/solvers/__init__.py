@@ -5,6 +5,8 @@
 ``gap``        Theorem 3.1 for any cone, and the certificate that comes with it
 ``paper``      Algorithm 2: full steps
 ``monotone``   spectral projected gradient: a cost that never rises
+``nearest``    one pass under a hard coupling: Relief, ReliefF, LFE
+``inliers``    I-RELIEF's cost, for the solvers above
 ``result``     what comes back
 =============  ================================================================
 """

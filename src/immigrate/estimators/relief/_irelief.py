@@ -40,7 +40,7 @@ class IRelief(MarginSelector):
         lets the cost rise, and stops at a fixed point.
     max_iter : int, default=100
         Limit on steps.
-    tol : float, default=1e-3
+    tol : float, default=1e-6
         "monotone" stops when the relative Frank-Wolfe gap is at most this; "paper" when the
         cost changes by less.
     scale : {"range", None}, default="range"
@@ -98,7 +98,7 @@ class IRelief(MarginSelector):
         sigma=1.0,
         solver="monotone",
         max_iter=100,
-        tol=1e-3,
+        tol=1e-6,
         scale="range",
         categorical_features="from_dtype",
         n_jobs=None,
