@@ -52,7 +52,7 @@ VARIANTS = {
     "samme": Variant(10, "monotone", "free_energy", SAMME_RULE, soft_votes),
     "paper": Variant(100, "paper", "distance", PAPER_RULE, hard_votes),
 }
-INNER_STEPS = 10
+INNER_STEPS = 5
 
 
 class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimator):
@@ -88,8 +88,8 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         first start where the one before ended.
     screen, screen_threshold, screen_max, keep
         Screening of wide tables, as in `ImmigrateClassifier`: boosted IM4E-IMMIGRATE.
-    max_iter : int, default=10
-        Limit on steps in each round.
+    max_iter : int, default=5
+        Limit on steps in each round: fewer than the paper's 10 for a single model.
     tol : float, default=1e-3
         As in `ImmigrateClassifier`.
     n_jobs : int, default=None
