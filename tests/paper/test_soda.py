@@ -3,7 +3,6 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from paper.methods.logistic import maximum_likelihood
 from paper.methods.soda import ExtendedBIC, SodaClassifier, design, greedy_path
@@ -92,11 +91,3 @@ def test_squares_of_binary_columns_are_left_out(problem):
     assert (4, 4) not in model.path_[0]
     pairs = combinations_with_replacement(range(5), 2)
     assert {pair for pair in pairs if pair != (4, 4)} <= model.path_[0]
-
-
-@parametrize_with_checks([SodaClassifier()])
-def test_scikit_learn_checks(estimator, check):
-    name = getattr(check, "func", check).__name__
-    if any(word in name for word in ("classes", "train", "one_label")):
-        pytest.skip("two classes only: all that the paper needs")
-    check(estimator)
