@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from paper.cells import Cell, Outcome
+from paper.cli import main
 from paper.runner import run
 from paper.store import Store, read_tracked, results, write_tracked
 from paper.worker import Worker
@@ -113,3 +114,11 @@ def test_a_new_database_starts_from_the_tracked_files(tmp_path, plan):
     write_tracked(results(tmp_path / "first.sqlite", tmp_path), tmp_path)
     second = tmp_path / "second.sqlite"
     assert run(plan, second, tracked=tmp_path, report=print) == 0
+
+
+def test_results_of_two_folders_join(tmp_path, plan):
+    for name, part in (("one", plan[:1]), ("two", plan[1:])):
+        run(part, tmp_path / name / "results.sqlite", report=print)
+        main(["export", "--results", str(tmp_path / name)])
+    main(["export", "--results", str(tmp_path / "one"), "--merge", str(tmp_path / "two")])
+    assert set(read_tracked(tmp_path / "one")["fold"]) == {0, 1, 2}
