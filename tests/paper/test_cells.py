@@ -86,11 +86,11 @@ def test_repeats_come_one_after_another():
     assert [cell.repeat for cell in plan] == sorted(cell.repeat for cell in plan)
 
 
-@pytest.mark.parametrize("code", [c for c in METHODS if c not in ("XGB",)])
+@pytest.mark.parametrize("code", METHODS)
 def test_every_method_gives_a_result_or_says_why_not(code):
     result = outcome(Cell("SYN", code, 0, 0, 3))
     assert result.status in ("ok", "error")
     if result.status == "ok" and code not in ("MAJ", "SV1"):
         assert result.n_correct / result.n_tested > 0.75
     if result.status == "error":
-        assert "cannot import name" in result.error
+        assert result.error.startswith(("ImportError", "ModuleNotFoundError"))
