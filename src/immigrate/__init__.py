@@ -1,2 +1,3 @@
 """Margin-based feature selection with interaction terms."""
+
 from immigrate._version import __version__
