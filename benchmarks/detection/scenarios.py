@@ -197,13 +197,13 @@ def _noisy(rng, is_case, accuracy):
 @alternative
 def xor(rng, n, p):
     X = rng.standard_normal((n, p))
-    return Problem(X, _noisy(rng, X[:, 0] * X[:, 1] > 0, 0.65), PAIR)
+    return Problem(X, _noisy(rng, X[:, 0] * X[:, 1] > 0, 0.66), PAIR)
 
 
 @alternative
 def xor_main_effects(rng, n, p):
     X = rng.standard_normal((n, p))
-    logit = 1.0 * np.sign(X[:, 0] * X[:, 1]) + X[:, 2:6] @ [1.0, -1.0, 1.0, -1.0]
+    logit = 0.8 * np.sign(X[:, 0] * X[:, 1]) + X[:, 2:6] @ [1.0, -1.0, 1.0, -1.0]
     return Problem(X, drawn_labels(rng, logit), PAIR)
 
 
@@ -223,7 +223,7 @@ def either_high(rng, n, p):
 def threshold(rng, n, p):
     """The effect of one feature switches on where the other is high."""
     X = rng.standard_normal((n, p))
-    return Problem(X, drawn_labels(rng, 2.0 * X[:, 0] * (X[:, 1] > 0)), PAIR)
+    return Problem(X, drawn_labels(rng, 1.6 * X[:, 0] * (X[:, 1] > 0)), PAIR)
 
 
 @alternative
@@ -242,14 +242,14 @@ def absolute_xor(rng, n, p):
 @alternative
 def product(rng, n, p):
     X = rng.standard_normal((n, p))
-    return Problem(X, drawn_labels(rng, 0.7 * X[:, 0] * X[:, 1]), PAIR)
+    return Problem(X, drawn_labels(rng, 0.5 * X[:, 0] * X[:, 1]), PAIR)
 
 
 @alternative
 def class_correlation(rng, n, p):
-    """Same margins in both classes; the correlation is +.3 in one and -.3 in the other."""
+    """Same margins in both classes; the correlation is +.2 in one and -.2 in the other."""
     X, y = rng.standard_normal((n, p)), rng.integers(0, 2, n)
-    rho = np.where(y == 1, 0.3, -0.3)
+    rho = np.where(y == 1, 0.2, -0.2)
     X[:, 1] = rho * X[:, 0] + np.sqrt(1 - rho**2) * X[:, 1]
     return Problem(X, y, PAIR)
 
@@ -257,7 +257,7 @@ def class_correlation(rng, n, p):
 @alternative
 def ratio(rng, n, p):
     X = rng.lognormal(0, 0.5, (n, p))
-    return Problem(X, drawn_labels(rng, 2.0 * (X[:, 0] / X[:, 1] - 1.3)), PAIR)
+    return Problem(X, drawn_labels(rng, 3.0 * (X[:, 0] / X[:, 1] - 1.0)), PAIR)
 
 
 @alternative

@@ -56,7 +56,7 @@ def column_indices(chosen: object, names: list[str]) -> list[int]:
     if items.dtype == bool:
         if len(items) != len(names):
             raise ValueError(
-                f"The mask categorical_features has {len(items)} entries for {len(names)} features."
+                f"categorical_features has {len(items)} entries for {len(names)} features."
             )
         return np.flatnonzero(items).tolist()
     return [_column_index(item, names) for item in items.tolist()]

@@ -133,7 +133,7 @@ def design(data: Encoded, features: Sequence[int]) -> tuple[Array, Array, np.nda
 
 
 def main_effect_log_p(data: Encoded, weight: Array) -> Array:
-    """log p of each feature's own kernel statistic, for choosing which enter the model."""
+    """Log p of each feature's own kernel statistic, for choosing which enter the model."""
     Y = data.Y
     e = Y - np.average(Y, axis=0, weights=weight)
     spread = np.average(e**2, axis=0, weights=weight).sum()

@@ -8,7 +8,7 @@ from immigrate.core.distances import Array
 
 
 def holm(log_p: Array, n_tests: int | None = None) -> Array:
-    """log of Holm's step-down adjusted p-values: family-wise error under any dependence.
+    """Log of Holm's step-down adjusted p-values: family-wise error under any dependence.
 
     Tests that are not listed must have larger p-values than all that are.
     """
@@ -19,7 +19,7 @@ def holm(log_p: Array, n_tests: int | None = None) -> Array:
 
 
 def benjamini_hochberg(log_p: Array, n_tests: int | None = None) -> Array:
-    """log of adjusted p-values for the false discovery rate."""
+    """Log of adjusted p-values for the false discovery rate."""
     order, back = _sorting(log_p)
     ranks = np.arange(1, len(log_p) + 1)
     scaled = log_p[order] + np.log((n_tests or len(log_p)) / ranks)
@@ -28,7 +28,7 @@ def benjamini_hochberg(log_p: Array, n_tests: int | None = None) -> Array:
 
 
 def westfall_young(log_p: Array, smallest_null_log_p: Array) -> Array:
-    """log of single-step min-p adjusted p-values, from the smallest p of each null draw.
+    """Log of single-step min-p adjusted p-values, from the smallest p of each null draw.
 
     The data count as one draw, so no adjusted p is below 1 / (n_draws + 1).
     """

@@ -32,7 +32,8 @@ class Levels:
     code : ndarray of shape (n,)
         Index of the sample's level; -1 where the value is missing.
     value, share : ndarray of shape (n_levels,)
-        The levels in ascending order and their share of the observed weight.
+        The levels in ascending order (nominal ones: the most common first) and their share
+        of the observed weight.
     is_nominal : bool
         Whether the order of the levels means nothing.
     """
@@ -68,6 +69,11 @@ def feature_levels(x: Array, weight: Array, is_nominal: bool = False) -> Levels:
     code = np.full(len(x), -1)
     code[is_observed] = inverse
     share = np.bincount(inverse, weight[is_observed], minlength=len(value))
+    if is_nominal:
+        # The names of nominal levels must not matter: common levels first.
+        order = np.argsort(-share, kind="stable")
+        value, share = value[order], share[order]
+        code[is_observed] = np.argsort(order)[inverse]
     return Levels(code, value, share / max(share.sum(), np.finfo(float).tiny), is_nominal)
 
 
@@ -130,8 +136,8 @@ def _dummies(levels: Levels) -> Array:
     """One column per level, the rarest sharing one where there are very many."""
     if levels.n_levels <= MOST_NOMINAL_DUMMIES:
         return np.eye(levels.n_levels)
-    rank = np.argsort(np.argsort(-levels.share, kind="stable"), kind="stable")
-    return np.eye(MOST_NOMINAL_DUMMIES)[np.minimum(rank, MOST_NOMINAL_DUMMIES - 1)]
+    column = np.minimum(np.arange(levels.n_levels), MOST_NOMINAL_DUMMIES - 1)
+    return np.eye(MOST_NOMINAL_DUMMIES)[column]
 
 
 def _smooth_columns(levels: Levels, n_cosines: int) -> Array:

@@ -24,7 +24,7 @@ SMALL_P = 1e-7
 
 
 def log_chi2_tail(x: Array, df: Array) -> Array:
-    """log P(chi2_df > x), finite however far out x is."""
+    """Log P(chi2_df > x), finite however far out x is."""
     a, half = np.broadcast_arrays(np.asarray(df) / 2.0, np.maximum(x, 0.0) / 2.0)
     tail = special.gammaincc(a, half)
     is_far = tail < SMALLEST_DIRECT_P
@@ -35,7 +35,7 @@ def log_chi2_tail(x: Array, df: Array) -> Array:
 
 
 def _log_far_tail(a: Array, x: Array) -> Array:
-    """log of Gamma(a, x) / Gamma(a) for x far above a: Legendre's continued fraction."""
+    """Log of Gamma(a, x) / Gamma(a) for x far above a: Legendre's continued fraction."""
     fraction = x + 2 * FRACTION_DEPTH + 1 - a
     for j in reversed(range(FRACTION_DEPTH)):
         fraction = x + 2 * j + 1 - a - (j + 1) * (j + 1 - a) / fraction
@@ -43,7 +43,7 @@ def _log_far_tail(a: Array, x: Array) -> Array:
 
 
 def log_three_moment_tail(q: Array, moments: tuple[Array, Array, Array]) -> Array:
-    """log P(sum_i s_i chi2_1 > q) from sum s_i, sum s_i^2, sum s_i^3: good to p = .01 or so.
+    """Log P(sum_i s_i chi2_1 > q) from sum s_i, sum s_i^2, sum s_i^3: good to p = .01 or so.
 
     Pearson's match [1]_: mean, variance and skewness of a shifted and scaled chi2 with
     h = (sum s^2)^3 / (sum s^3)^2 degrees of freedom. A form with nothing in it has p = 1.
@@ -62,7 +62,7 @@ def log_three_moment_tail(q: Array, moments: tuple[Array, Array, Array]) -> Arra
 
 
 def log_saddlepoint_tail(q: Array, eigenvalues: Array) -> Array:
-    """log P(sum_i s_i chi2_1 > q) for q above the mean, to a few per cent however far out.
+    """Log P(sum_i s_i chi2_1 > q) for q above the mean, to a few per cent however far out.
 
     Lugannani and Rice's formula for quadratic forms [1]_, at the t with K'(t) = q. Three
     moments fall off too fast: at p = 1e-8 they are a factor of 5 too small.
@@ -111,7 +111,7 @@ def _with_body(log_p: Array, q: Array, mean: Array, second: Array) -> Array:
 
 
 def cauchy_combination(log_p: Array) -> Array:
-    """log of one p-value from several dependent ones, along the first axis.
+    """Log of one p-value from several dependent ones, along the first axis.
 
     ACAT [1]_: the mean of tan(pi (1/2 - p)) is Cauchy in the tail whatever the dependence.
     For small p the tangent is 1 / (pi p), so there the mean is taken in logarithms.

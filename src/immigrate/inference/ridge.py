@@ -26,7 +26,7 @@ def indicator_labels(y: np.ndarray, n_classes: int) -> Array:
 
 
 def probabilities(logits: Array) -> Array:
-    """mu from logits (n, n_logits): logistic for one column, softmax for more."""
+    """Mu from logits (n, n_logits): logistic for one column, softmax for more."""
     return special.expit(logits) if logits.shape[1] == 1 else special.softmax(logits, axis=1)
 
 

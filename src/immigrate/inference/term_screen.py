@@ -104,7 +104,7 @@ def _tile_evidence(left: Side, right: Side, contrast: Contrast, order: int) -> l
 
 
 def _score_log_p(squares: Array, left: Side, right: Side, variance: Array) -> Array:
-    """log p of the squares over their own variances, columns with k <= 2 of either side."""
+    """Log p of the squares over their own variances, columns with k <= 2 of either side."""
     low = slice(N_SCORE_FUNCTIONS)
     # The side of a triple that holds pairs has such columns only.
     inverse = left.inverse_sizes[:, low] if left.terms.shape[1] == 1 else left.inverse_sizes

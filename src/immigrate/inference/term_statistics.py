@@ -96,7 +96,7 @@ def covariance(C: Array, contrast: Contrast) -> Array:
 
 
 def kernel_log_p(U: Array, S: Array) -> Array:
-    """log p of U'U against its null distribution: (b, d) from U (b, k, d)."""
+    """Log p of U'U against its null distribution: (b, d) from U (b, k, d)."""
     square = np.matmul(S, S)
     moments = (
         np.einsum("bkk->b", S)[:, None],
@@ -114,7 +114,7 @@ def kernel_log_p(U: Array, S: Array) -> Array:
 
 
 def score_log_p(U: Array, S: Array) -> Array:
-    """log p of U'S^-1 U against chi2: (b, d). Directions without variance do not count."""
+    """Log p of U'S^-1 U against chi2: (b, d). Directions without variance do not count."""
     diagonal = np.einsum("bkk->bk", S)
     scale = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     eigenvalues, vectors = np.linalg.eigh(scale[:, :, None] * S * scale[:, None, :])
