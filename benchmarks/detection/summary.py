@@ -21,6 +21,7 @@ def null_table(rows):
     table = groups.agg(
         replicates=("seconds", "size"),
         family_wise_error=("any_rejected", "mean"),
+        with_holm=("holm_rejected", "mean"),
         selected_any=("other_selected", lambda count: (count > 0).mean()),
         single_p_below_05=("share_below_05", "mean"),
         seconds=("seconds", "median"),

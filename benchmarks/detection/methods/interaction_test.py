@@ -26,7 +26,7 @@ def _indices(table):
 
 
 def westfall_young(problem, rng):
-    return evidence(problem, rng, adjust="westfall-young", n_draws=499)
+    return evidence(problem, rng, adjust="westfall-young", n_draws=199)
 
 
 def triples(problem, rng):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -26,6 +27,13 @@ from immigrate.inference.term_statistics import N_SCORE_FUNCTIONS, products
 
 TILE_BYTES = 16e6
 LARGEST_TILE_SIDE = 512
+# With this many times more terms than places in the list, terms below NOTABLE times the mean
+# of both forms cannot get in.
+SELECTIVE_FROM = 20
+NOTABLE = 2.0
+TINY = 1e-300
+
+Index = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True)
@@ -71,9 +79,11 @@ class Side:
     sizes: Array
 
     @property
-    def inverse_sizes(self) -> Array:
-        """1 / sizes, 0 for empty columns."""
-        return np.divide(1.0, self.sizes, out=np.zeros_like(self.sizes), where=self.sizes > 0)
+    def low_inverse_sizes(self) -> Array:
+        """1 / sizes of the columns that enter the score, 0 for empty columns."""
+        # A side of pairs belongs to triples, whose columns all enter.
+        sizes = self.sizes[:, :N_SCORE_FUNCTIONS] if self.terms.shape[1] == 1 else self.sizes
+        return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
 
     @property
     def energy(self) -> Array:
@@ -86,45 +96,79 @@ def _side(functions: Array, terms: np.ndarray, weight: Array) -> Side:
     return Side(terms, columns, columns**2 @ weight / weight.sum())
 
 
-def _tile_evidence(left: Side, right: Side, contrast: Contrast, order: int) -> list[Array]:
-    """U'U over its null mean (a, b), then its log p (pairs only) and that of the score."""
+@dataclass(frozen=True)
+class TileForms:
+    """The two quadratic forms of every term of a tile for one contrast, over their variance."""
+
+    kernel: Array  # (a, b)
+    score: Array  # (a, b)
+
+
+@dataclass(frozen=True)
+class TileNull:
+    """What the null distributions of a tile depend on: sums over the product columns.
+
+    Such sums factor into the two sides, the columns being taken as uncorrelated.
+    """
+
+    powers: tuple[Array, Array, Array]  # sum of size^i, each (a, b)
+    df: Array  # (a, b)
+
+    def log_p(self, forms: TileForms, index: Index, order: int) -> list[Array]:
+        """Log p of the chosen terms: kernel (pairs only) and score."""
+        df = self.df[index]
+        score = log_chi2_tail(forms.score[index], np.maximum(df, 1))
+        parts = [np.where(df > 0, score, 0.0)]
+        if order == 2:
+            first, second, third = (power[index] for power in self.powers)
+            parts.append(log_three_moment_tail(forms.kernel[index], (first, second, third)))
+        return parts
+
+
+def _tile_null(left: Side, right: Side) -> TileNull:
+    powers = [np.outer((left.sizes**i).sum(1), (right.sizes**i).sum(1)) for i in (1, 2, 3)]
+    n_low = [(side.low_inverse_sizes > 0).sum(axis=1) for side in (left, right)]
+    return TileNull((powers[0], powers[1], powers[2]), np.outer(*n_low))
+
+
+def _tile_forms(left: Side, right: Side, contrast: Contrast, mean: Array) -> TileForms:
+    """Both forms from one matrix product; `mean` is that of the kernel form at variance 1."""
     (a, j, n), (b, k, _) = left.columns.shape, right.columns.shape
     weighted = left.columns * contrast.residual[:, 0]
     squares = np.square(weighted.reshape(-1, n) @ right.columns.reshape(-1, n).T)
     squares = squares.reshape(a, j, b, k)
-    # Sums of powers over the product columns factor into the two sides.
-    powers = [np.outer((left.sizes**i).sum(1), (right.sizes**i).sum(1)) for i in (1, 2, 3)]
     trace = (left.energy * contrast.variance) @ right.energy.T
-    variance = np.where(powers[0] > 0, trace / np.maximum(powers[0], 1e-300), 1.0)
-    q = squares.sum(axis=(1, 3)) / variance
-    evidence = [q / np.maximum(powers[0], 1e-300)]
-    if order == 2:
-        evidence.append(log_three_moment_tail(q, (powers[0], powers[1], powers[2])))
-    return [*evidence, _score_log_p(squares, left, right, variance)]
+    variance = np.where(trace > 0, trace / np.maximum(mean, TINY), 1.0)
+    low = [left.low_inverse_sizes, right.low_inverse_sizes]
+    low_squares = squares[:, : low[0].shape[1], :, : low[1].shape[1]]
+    score = np.einsum("ajbk,aj,bk->ab", low_squares, *low, optimize=True)
+    return TileForms(squares.sum(axis=(1, 3)) / variance, score / variance)
 
 
-def _score_log_p(squares: Array, left: Side, right: Side, variance: Array) -> Array:
-    """Log p of the squares over their own variances, columns with k <= 2 of either side."""
-    low = slice(N_SCORE_FUNCTIONS)
-    # The side of a triple that holds pairs has such columns only.
-    inverse = left.inverse_sizes[:, low] if left.terms.shape[1] == 1 else left.inverse_sizes
-    other = right.inverse_sizes[:, low]
-    squares = squares[:, : inverse.shape[1], :, low]
-    score = np.einsum("ajbk,aj,bk->ab", squares, inverse, other, optimize=True)
-    df = np.outer((inverse > 0).sum(1), (other > 0).sum(1))
-    log_p = log_chi2_tail(score / np.maximum(variance, 1e-300), np.maximum(df, 1))
-    return np.where(df > 0, log_p, 0.0)
+def _screened_tile(
+    left: Side, right: Side, contrasts: list[Contrast], is_selective: bool
+) -> ScreenedTerms:
+    """Terms of a tile whose right feature comes after those on the left.
 
-
-def _screened_tile(left: Side, right: Side, contrasts: list[Contrast]) -> ScreenedTerms:
-    """All terms of a tile whose right feature comes after those on the left."""
-    order = left.terms.shape[1] + 1
-    evidence = [_tile_evidence(left, right, contrast, order) for contrast in contrasts]
-    log_p = cauchy_combination(np.stack([part for own in evidence for part in own[1:]]))
-    statistic = np.mean([own[0] for own in evidence], axis=0)
-    row, column = np.nonzero(right.terms[:, 0] > left.terms[:, -1:])
-    terms = np.column_stack([left.terms[row], right.terms[column]])
-    return ScreenedTerms(terms, statistic[row, column], log_p[row, column])
+    A selective tile leaves out those whose forms are below twice their mean, p > .1 or so:
+    most of the time goes into p-values.
+    """
+    order, null = left.terms.shape[1] + 1, _tile_null(left, right)
+    mean = np.maximum(null.powers[0], TINY)
+    forms = [_tile_forms(left, right, contrast, mean) for contrast in contrasts]
+    is_kept = right.terms[:, 0] > left.terms[:, -1:]
+    if is_selective:
+        is_kept = is_kept & np.any(
+            [(f.kernel > NOTABLE * mean) | (f.score > NOTABLE * null.df) for f in forms], axis=0
+        )
+    index = np.nonzero(is_kept)
+    return ScreenedTerms(
+        terms=np.column_stack([left.terms[index[0]], right.terms[index[1]]]),
+        statistic=np.mean([form.kernel[index] / mean[index] for form in forms], axis=0),
+        log_p=cauchy_combination(
+            np.stack([part for form in forms for part in null.log_p(form, index, order)])
+        ),
+    )
 
 
 def _screened_strip(
@@ -132,10 +176,13 @@ def _screened_strip(
 ) -> ScreenedTerms:
     """The strongest terms that start with one of `lefts`."""
     left = _side(functions, lefts, data.weight)
-    best = ScreenedTerms(np.empty((0, lefts.shape[1] + 1), int), np.empty(0), np.empty(0))
+    order = lefts.shape[1] + 1
+    best = ScreenedTerms(np.empty((0, order), int), np.empty(0), np.empty(0))
+    is_selective = comb(len(functions), order) > SELECTIVE_FROM * count
     last = np.arange(lefts[:, -1].min() + 1, len(functions))
     for rights in _strips(last[:, None], functions):
-        tile = _screened_tile(left, _side(functions, rights, data.weight), contrasts)
+        right = _side(functions, rights, data.weight)
+        tile = _screened_tile(left, right, contrasts, is_selective)
         best = best.joined(tile).strongest(count)
     return best
 
