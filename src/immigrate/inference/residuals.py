@@ -35,6 +35,8 @@ class Contrast:
         w * r for each of d sets of labels, the observed ones first: U = C @ residual.
     variance, fourth_cumulant : ndarray of shape (n,)
         w * V and w * V (1 - 6 V): those of the weighted residuals, were they not cleared.
+    share_left : float
+        Variance of the cleared residuals as a share of that of the raw ones.
     explained : ndarray of shape (k, n)
         F; the null covariance of U is C V C' - (C F')(C F')', rows of C being columns.
     """
@@ -42,6 +44,7 @@ class Contrast:
     residual: Array
     variance: Array
     fourth_cumulant: Array
+    share_left: float
     explained: Array
 
 
@@ -68,13 +71,15 @@ class Refit:
             v = label_covariance(self.mu, c, c)
             # Without the scaling an over-fitted null model, whose residuals are too small,
             # costs power.
-            due = np.sum(self.weight * v) - np.sum(explained**2 / self.weight)
-            scale = np.sqrt(max(due, 0.0) / np.maximum(size[c], np.finfo(float).tiny))
+            raw = np.sum(self.weight * v)
+            due = max(raw - np.sum(explained**2 / self.weight), 0.0)
+            scale = np.sqrt(due / np.maximum(size[c], np.finfo(float).tiny))
             found.append(
                 Contrast(
                     residual=self.weight[:, None] * r[:, c] * scale,
                     variance=self.weight * v,
                     fourth_cumulant=self.weight * v * (1 - 6 * v),
+                    share_left=due / raw,
                     explained=_low_rank(explained),
                 )
             )

@@ -137,7 +137,7 @@ def _tile_forms(left: Side, right: Side, contrast: Contrast, mean: Array) -> Til
     weighted = left.columns * contrast.residual[:, 0]
     squares = np.square(weighted.reshape(-1, n) @ right.columns.reshape(-1, n).T)
     squares = squares.reshape(a, j, b, k)
-    trace = (left.energy * contrast.variance) @ right.energy.T
+    trace = contrast.share_left * (left.energy * contrast.variance) @ right.energy.T
     variance = np.where(trace > 0, trace / np.maximum(mean, TINY), 1.0)
     low = [left.low_inverse_sizes, right.low_inverse_sizes]
     low_squares = squares[:, : low[0].shape[1], :, : low[1].shape[1]]
