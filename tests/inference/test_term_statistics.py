@@ -18,9 +18,9 @@ from immigrate.inference.term_statistics import (
 )
 
 PROBLEMS = {
-    "continuous": lambda: additive_problem(n=200),
+    "continuous": lambda: additive_problem(n=400),
     "mixed types, few cases": mixed_problem,
-    "three classes": lambda: additive_problem(n=250, n_classes=3, seed=3),
+    "three classes": lambda: additive_problem(n=300, n_classes=3, seed=3),
 }
 
 
