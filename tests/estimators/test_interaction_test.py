@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from immigrate.estimators import InteractionTest
+from immigrate import InteractionTest
 
 N_FEATURES = 6
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from immigrate.estimators import InteractionTest
+from immigrate import InteractionTest
 from methods import Evidence
 
 N_DRAWS = 39

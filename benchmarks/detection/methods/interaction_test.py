@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.estimators import InteractionTest
+from immigrate import InteractionTest
 from methods import Evidence
 
 

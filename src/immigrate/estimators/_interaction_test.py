@@ -103,7 +103,7 @@ class InteractionTest(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from immigrate.estimators import InteractionTest
+    >>> from immigrate import InteractionTest
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 5))
     >>> y = X[:, 1] * X[:, 3] + 0.5 * rng.normal(size=300) > 0

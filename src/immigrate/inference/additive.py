@@ -8,7 +8,6 @@ cross-validation, with the choice repeated inside each fold.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -120,7 +119,7 @@ class _Path:
     strength: float
 
 
-def design(data: Encoded, features: Sequence[int]) -> tuple[Array, Array, np.ndarray]:
+def design(data: Encoded, features: np.ndarray) -> tuple[Array, Array, np.ndarray]:
     """Z = [1, columns of the features] (n, m), relative penalties and the owner of each column."""
     n_cosines = n_additive_cosines(data.n)
     blocks = [additive_columns(data.levels[a], data.weight, n_cosines) for a in features]

@@ -108,11 +108,12 @@ class Refit:
     def _explained(self, root: Array, c: int) -> Array:
         """F = L'Z'V for the residuals of logit c: (n_logits * m, n)."""
         m, n_logits = self.Z.shape[1], self.mu.shape[1]
-        covariances = [label_covariance(self.mu, d, c) for d in range(n_logits)]
-        return sum(
-            root[d * m : (d + 1) * m].T @ (self.Z * (self.weight * v)[:, None]).T
-            for d, v in enumerate(covariances)
-        )
+        blocks = [
+            self.Z * (self.weight * label_covariance(self.mu, d, c))[:, None]
+            for d in range(n_logits)
+        ]
+        parts = [root[d * m : (d + 1) * m].T @ block.T for d, block in enumerate(blocks)]
+        return np.sum(parts, axis=0)
 
 
 def drawn_labels(mu: Array, weight: Array, n_draws: int, rng: np.random.Generator) -> Array:
