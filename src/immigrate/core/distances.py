@@ -14,12 +14,12 @@ def absolute_differences(X: Array, x: Array) -> Array:
 
 
 def quadratic_manhattan(d: Array, W: Array) -> Array:
-    """q = d' W d of each row of `d`: the paper's quadratic-Manhattan measurement, Eq. 3."""
+    """Q = d' W d of each row of `d`: the paper's quadratic-Manhattan measurement, Eq. 3."""
     return np.einsum("ja,ab,jb->j", d, W, d, optimize=True)  # (n,)
 
 
 def weighted_manhattan(d: Array, w: Array) -> Array:
-    """w' d of each row of `d`: the weighted Manhattan distance of Eq. 1, used by IM4E."""
+    """W' d of each row of `d`: the weighted Manhattan distance of Eq. 1, used by IM4E."""
     return d @ w  # (n,)
 
 

@@ -9,7 +9,7 @@ from immigrate.core.distances import Array
 
 
 def expected_distance(q: Array, sigma: float) -> float:
-    """v = sum_j alpha_j q_j with alpha of Eq. 4: the bracket of Eq. 9 for one class."""
+    """V = sum_j alpha_j q_j with alpha of Eq. 4: the bracket of Eq. 9 for one class."""
     return float(soft_coupling(q, sigma) @ q)
 
 

@@ -1,0 +1,5 @@
+"""Data sets made from their definitions: no download, no files."""
+
+from immigrate.datasets._generators import make_monk1, make_xor
+
+__all__ = ["make_monk1", "make_xor"]

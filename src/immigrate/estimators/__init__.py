@@ -1,0 +1,1 @@
+"""scikit-learn estimators: thin shells that validate, assemble a problem and call a solver."""

@@ -1,0 +1,83 @@
+"""Generators for tables whose true features and pairs are known."""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+from sklearn.utils import check_random_state
+
+MONK_LEVELS = {
+    "head_shape": 3,
+    "body_shape": 3,
+    "is_smiling": 2,
+    "holding": 3,
+    "jacket_color": 4,
+    "has_tie": 2,
+}
+
+
+def make_monk1():
+    """MONK-1: all 432 robots; class 1 if head and body have one shape, or the jacket is red.
+
+    Three features matter: `head_shape` and `body_shape` only together, `jacket_color` alone.
+
+    Returns
+    -------
+    X : pandas.DataFrame of shape (432, 6)
+        Levels coded 1, 2, ...
+    y : ndarray of shape (432,)
+
+    References
+    ----------
+    .. [1] S. Thrun et al., "The MONK's problems: a performance comparison of different learning
+       algorithms", Carnegie Mellon University CS-CMU-91-197, 1991.
+
+    Examples
+    --------
+    >>> from immigrate.datasets import make_monk1
+    >>> X, y = make_monk1()
+    >>> X.shape, y.sum()
+    ((432, 6), np.int64(216))
+    """
+    levels = [range(1, n + 1) for n in MONK_LEVELS.values()]
+    X = pd.DataFrame(itertools.product(*levels), columns=list(MONK_LEVELS), dtype=float)
+    y = (X["head_shape"] == X["body_shape"]) | (X["jacket_color"] == 1)
+    return X, y.to_numpy(dtype=int)
+
+
+def make_xor(n_samples=400, n_features=10, *, noise=0.0, random_state=None):
+    """Two features that matter only together, among features that do not matter.
+
+    The class is whether the signs of the first two features agree; all features are
+    independent standard normal.
+
+    Parameters
+    ----------
+    n_samples : int, default=400
+    n_features : int, default=10
+        At least 2.
+    noise : float, default=0.0
+        Share of labels that are flipped.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    X : pandas.DataFrame of shape (n_samples, n_features)
+        Columns `a` and `b` interact, the others are `noise_0`, `noise_1`, ...
+    y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from immigrate.datasets import make_xor
+    >>> X, y = make_xor(n_samples=100, n_features=4, random_state=0)
+    >>> list(X.columns)
+    ['a', 'b', 'noise_0', 'noise_1']
+    """
+    if n_features < 2:
+        raise ValueError(f"n_features={n_features}, but the exclusive or needs at least 2.")
+    rng = check_random_state(random_state)
+    X = rng.standard_normal((n_samples, n_features))
+    y = (X[:, 0] * X[:, 1] > 0) ^ (rng.uniform(size=n_samples) < noise)
+    names = ["a", "b", *(f"noise_{i}" for i in range(n_features - 2))]
+    return pd.DataFrame(X, columns=names), y.astype(int)

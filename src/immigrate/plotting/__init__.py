@@ -1,0 +1,1 @@
+"""Displays: pictures that keep their data and import matplotlib only when drawn."""

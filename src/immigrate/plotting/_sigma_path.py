@@ -1,0 +1,162 @@
+"""What happens along the path of sigma."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from immigrate.plotting._style import PALETTE, require_matplotlib, spread_labels
+
+
+class SigmaPathDisplay:
+    """Selection criterion, cost and strongest weights along sigma, the chosen point marked.
+
+    Use :meth:`from_estimator`; the constructor takes the data behind the picture.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Columns `sigma`, `prune`, `rule`, `selection_score`, `standard_error`, `is_chosen`:
+        `scores_path_` of the estimator.
+    costs : ndarray of shape (n_sigmas,)
+        Final cost at each sigma, largest sigma first.
+    weights : ndarray of shape (n_sigmas, n_features, n_features)
+    feature_names : array-like of str
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : ndarray of 3 matplotlib Axes
+
+    See Also
+    --------
+    ImmigrateClassifierCV : Chooses sigma along such a path.
+
+    Examples
+    --------
+    >>> from immigrate import ImmigrateClassifierCV, SigmaPathDisplay
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> model = ImmigrateClassifierCV().fit(X, y)
+    >>> display = SigmaPathDisplay.from_estimator(model)
+    >>> len(display.axes_)
+    3
+    """
+
+    def __init__(self, *, scores, costs, weights, feature_names):
+        self.scores = scores
+        self.costs = costs
+        self.weights = weights
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(cls, estimator, *, top=6, axes=None):
+        """Draw the path of a fitted `ImmigrateClassifierCV`.
+
+        Parameters
+        ----------
+        estimator : ImmigrateClassifierCV
+        top : int, default=6
+            How many of the strongest weights to follow.
+        axes : sequence of 3 matplotlib Axes, optional
+
+        Returns
+        -------
+        SigmaPathDisplay
+        """
+        check_is_fitted(estimator)
+        display = cls(
+            scores=estimator.scores_path_,
+            costs=estimator.costs_path_,
+            weights=estimator.weights_path_,
+            feature_names=estimator.get_feature_names_out(),
+        )
+        return display.plot(top=top, axes=axes)
+
+    def plot(self, *, top=6, axes=None):
+        """Draw.
+
+        Parameters
+        ----------
+        top : int, default=6
+            How many of the strongest weights to follow.
+        axes : sequence of 3 matplotlib Axes, optional
+            Drawn into these; by default a new figure.
+
+        Returns
+        -------
+        self
+        """
+        plt = require_matplotlib("SigmaPathDisplay")
+        if axes is None:
+            _, axes = plt.subplots(
+                3, 1, figsize=(8, 9), sharex=True, layout="constrained", height_ratios=[3, 2, 3]
+            )
+        self._plot_scores(axes[0])
+        self._plot_costs(axes[1])
+        self._plot_weights(axes[2], top)
+        for ax in axes:
+            ax.axvline(self._chosen["sigma"], color="0.75", linewidth=1, zorder=0)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.set_xscale("log")
+            ax.set_xticks(self._sigmas, [f"{sigma:.3g}" for sigma in self._sigmas])
+            ax.minorticks_off()
+        axes[-1].set_xlabel("sigma (width of the neighbourhood)")
+        self.axes_, self.figure_ = np.asarray(axes), axes[0].figure
+        return self
+
+    @property
+    def _chosen(self):
+        return self.scores[self.scores["is_chosen"]].iloc[0]
+
+    def _plot_scores(self, ax):
+        curves = self.scores.groupby(["prune", "rule"], sort=False, dropna=False)
+        for color, ((prune, rule), curve) in zip(PALETTE, curves):
+            ax.errorbar(
+                curve["sigma"],
+                curve["selection_score"],
+                yerr=curve["standard_error"],
+                color=color,
+                marker="o",
+                markersize=4,
+                linewidth=1.5,
+                elinewidth=0.7,
+                label=f"{'not pruned' if prune == 'None' else f'pruned ({prune})'}, {rule} rule",
+            )
+        ax.plot(
+            self._chosen["sigma"],
+            self._chosen["selection_score"],
+            marker="o",
+            markersize=13,
+            markerfacecolor="none",
+            markeredgecolor="black",
+            linestyle="none",
+            label=f"chosen: sigma = {self._chosen['sigma']:.3g}",
+        )
+        ax.set_ylabel("selection criterion")
+        ax.set_title("Used to choose sigma; not an estimate of performance", fontsize="medium")
+        ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+
+    def _plot_costs(self, ax):
+        ax.plot(self._sigmas, self.costs, color=PALETTE[0], marker="o", markersize=4)
+        ax.set_ylabel("cost at the solution")
+
+    def _plot_weights(self, ax, top):
+        a, b = np.triu_indices(self.weights.shape[1])
+        tracks = self.weights[:, a, b]  # (n_sigmas, n_weights)
+        strongest = np.argsort(-np.abs(tracks).max(axis=0), kind="stable")[:top]
+        names = np.asarray(self.feature_names)
+        ax.plot(self._sigmas, tracks, color="0.88", linewidth=0.6, zorder=0)
+        ends = []
+        for color, k in zip(PALETTE, strongest):
+            ax.plot(self._sigmas, tracks[:, k], color=color, marker="o", markersize=3)
+            label = names[a[k]] if a[k] == b[k] else f"{names[a[k]]} × {names[b[k]]}"
+            ends.append((tracks[0, k], label, color))
+        ax.set_ylabel("weight")
+        spread_labels(ax, self._sigmas.max(), ends)
+
+    @property
+    def _sigmas(self):
+        return np.sort(self.scores["sigma"].unique())[::-1]

@@ -1,0 +1,64 @@
+"""Colours and small tools shared by the displays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Okabe and Ito's palette, readable with every common colour blindness.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
+
+
+def require_matplotlib(name):
+    """pyplot, or an error that says what to install."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(f"{name} draws with matplotlib: pip install immigrate[plot]") from error
+    return plt
+
+
+def spread_labels(ax, x, ends, *, height=0.07):
+    """Write labels at the right end of lines, moved apart so that none overlaps.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    x : float
+        Where the lines end, in data units.
+    ends : list of (y, text, color)
+    height : float
+        Least distance between two labels, as a fraction of the height of the axes.
+    """
+    low, high = ax.get_ylim()
+    order = sorted(range(len(ends)), key=lambda i: ends[i][0])
+    wanted = np.array([(ends[i][0] - low) / (high - low) for i in order])
+    placed = _spaced(wanted, height)
+    for i, y in zip(order, placed):
+        _, text, color = ends[i]
+        ax.annotate(
+            text,
+            xy=(x, ends[i][0]),
+            xycoords="data",
+            xytext=(1.02, y),
+            textcoords="axes fraction",
+            color=color,
+            fontsize="small",
+            va="center",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5},
+        )
+
+
+def _spaced(wanted, height):
+    """Sorted positions at least `height` apart, each as near as may be to where it wants to be."""
+    placed = wanted.copy()
+    for _ in range(200):
+        gaps = np.diff(placed)
+        tight = np.flatnonzero(gaps < height - 1e-9)
+        if not len(tight):
+            break
+        for i in tight:
+            push = (height - (placed[i + 1] - placed[i])) / 2
+            placed[i] -= push
+            placed[i + 1] += push
+    return placed

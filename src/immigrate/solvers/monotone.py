@@ -1,0 +1,113 @@
+"""Spectral projected gradient: the paper's step first, and a cost that never rises.
+
+Each iterate is W+ = P_K(W - t Sigma), scaled onto the sphere. At t = infinity this is Theorem 3.1,
+tried first; after a step, t is the Barzilai-Borwein length <dW, dW> / <dW, dSigma>, which
+knows the curvature along the last step. A trial point with a higher cost is refused and t cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from immigrate.core.cones import WeightSet, norm
+from immigrate.core.distances import Array
+from immigrate.kernels.results import ClassScores
+from immigrate.solvers.gap import Oracle, oracle
+from immigrate.solvers.problem import MarginProblem
+from immigrate.solvers.result import Solution, Stop
+
+STEP_CUT = 4.0
+MAX_CUTS = 20
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """A point, what the pass over the pairs said there, and the oracle's answer."""
+
+    weights: Array
+    cost: float
+    gradient: Array
+    scores: ClassScores
+    oracle: Oracle
+
+
+def spectral_descent(
+    problem: MarginProblem,
+    start: Array,
+    sigma: float,
+    weight_set: WeightSet,
+    *,
+    max_iter: int,
+    tol: float,
+    first_step: float = np.inf,
+    on_step: Callable[[int, float, float], None] | None = None,
+) -> Solution:
+    """Descend from `start` until the relative Frank-Wolfe gap is at most `tol`.
+
+    A start that is near a solution already does better with a `first_step` as long as the
+    last of the fit before than with the paper's step, which forgets where it came from.
+    """
+
+    def visit(weights: Array, reject_above: float = np.inf) -> Iterate | None:
+        at = problem.evaluate(weights, sigma, reject_above=reject_above)
+        if at.gradient is None:
+            return None
+        return Iterate(
+            weights, at.cost, at.gradient, at.scores, oracle(weights, at.gradient, weight_set)
+        )
+
+    now = visit(start)
+    assert now is not None
+    path, n_passes, step = [now.cost], 1, first_step
+    rounding = problem.cost_rounding(sigma)
+    while True:
+        if on_step:
+            on_step(len(path) - 1, now.cost, now.oracle.gap)
+        stop = _reason_to_stop(now.oracle, tol, n_left=max_iter + 1 - len(path))
+        if stop:
+            break
+        after = None
+        for point in _trial_points(now, step, weight_set):
+            after = visit(point, reject_above=now.cost + rounding)
+            n_passes += 1
+            if after:
+                break
+        if after is None:
+            stop = Stop.STALLED
+            break
+        step = _barzilai_borwein(now, after)
+        now = after
+        path.append(now.cost)
+    return Solution(
+        now.weights, tuple(path), now.oracle.gap, n_passes, stop, now.scores, next_step=step
+    )
+
+
+def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
+    if best.weights is None:
+        return Stop.NO_DIRECTION
+    if best.gap <= tol:
+        return Stop.TOLERANCE
+    return Stop.MAX_ITER if n_left <= 0 else None
+
+
+def _trial_points(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Array]:
+    """Points along the projected path, from the longest step to the shortest."""
+    cautious = norm(now.weights) / norm(now.gradient)
+    if np.isinf(step) and now.oracle.weights is not None:
+        yield now.oracle.weights
+        step = cautious
+    for _ in range(MAX_CUTS):
+        point = weight_set.project(now.weights - step * now.gradient)
+        if norm(point) > 0:
+            yield weight_set.scaled(point)
+        step = min(step / STEP_CUT, cautious)
+
+
+def _barzilai_borwein(before: Iterate, after: Iterate) -> float:
+    change = after.weights - before.weights
+    curvature = float(np.vdot(change, after.gradient - before.gradient))
+    return float(np.vdot(change, change)) / curvature if curvature > 0 else np.inf

@@ -1,0 +1,41 @@
+"""Weights along a path of sigma."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from immigrate.core.cones import WeightSet
+from immigrate.core.distances import Array
+from immigrate.solvers.problem import MarginProblem
+from immigrate.solvers.result import Solution
+
+
+def weight_path(
+    solver: Any,
+    problem: MarginProblem,
+    start: Array,
+    sigmas: Sequence[float],
+    weight_set: WeightSet,
+    *,
+    is_warm: bool,
+    **options: Any,
+) -> Iterator[Solution]:
+    """One solution for each sigma, in order.
+
+    Parameters
+    ----------
+    is_warm : bool
+        Whether each fit starts where the one before ended rather than at `start`. Neighbouring
+        sigmas have neighbouring solutions, so this saves most of the sweeps.
+    options
+        Passed on to the solver.
+    """
+    last = None
+    for sigma in sigmas:
+        if is_warm and last is not None:
+            start = last.weights
+            # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
+            options["first_step"] = last.next_step * sigma / last_sigma
+        last, last_sigma = solver(problem, start, sigma, weight_set, **options), sigma
+        yield last

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from immigrate.core.cones import MATRIX_SETS, norm, psd_part, unit
+
+
+def symmetric(p):
+    return arrays(float, (p, p), elements=st.floats(-10, 10)).map(lambda A: A + A.T)
+
+
+matrices = st.integers(1, 5).flatmap(symmetric)
+projections = pytest.mark.parametrize("name", ["psd", "nonnegative", "both"])
+
+
+@projections
+@given(A=matrices)
+def test_projection_satisfies_the_moreau_conditions(name, A):
+    """P = P_K(A) exactly when P is in K, A - P is in the polar cone, and the two are orthogonal.
+
+    The polar cone is tested through the projections themselves: <A - P, Q> <= 0 for Q in K.
+    """
+    P = MATRIX_SETS[name].project(A)
+    scale = 1 + norm(A)
+    np.testing.assert_allclose(P, P.T, atol=1e-12 * scale)
+    if name != "nonnegative":
+        assert np.linalg.eigvalsh(P).min() >= -1e-9 * scale
+    if name != "psd":
+        assert P.min() >= -1e-9 * scale
+    assert abs(np.vdot(A - P, P)) <= 1e-8 * scale**2
+    for Q in members(name, len(A)):
+        assert np.vdot(A - P, Q) <= 1e-8 * scale
+
+
+def members(name, p):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        root = rng.standard_normal((p, 1))
+        if name == "both":
+            root = np.abs(root)
+        Q = np.abs(root @ root.T) if name == "nonnegative" else root @ root.T
+        yield Q / np.linalg.norm(Q)
+
+
+@given(A=matrices.filter(lambda A: np.linalg.eigvalsh(A).min() < -1e-3))
+def test_psd_oracle_is_theorem_3_1(A):
+    """Theorem 3.1 written out: eigenvalues (-mu)^+ over their norm, on the same eigenvectors."""
+    mu, psi = np.linalg.eigh(A)
+    eta = np.maximum(-mu, 0) / np.linalg.norm(np.maximum(-mu, 0))
+    np.testing.assert_allclose(unit(psd_part(-A)), (psi * eta) @ psi.T, atol=1e-9)
+
+
+@given(A=matrices, exponent=st.integers(-500, 500))
+def test_norm_survives_any_scale(A, exponent):
+    assert norm(np.ldexp(A, exponent)) == pytest.approx(np.ldexp(norm(A), exponent), rel=1e-12)
+
+
+def test_clip_is_not_a_projection():
+    """The R package's step leaves <A - P, P> = 0 unmet: it is no member of the family."""
+    A = np.array([[1.0, -0.8], [-0.8, 1.0]])
+    P = MATRIX_SETS["clip"].project(A)
+    assert np.linalg.norm(P - MATRIX_SETS["both"].project(A)) < 1e-9  # agrees where psd(A) = A
+    A = np.array([[1.0, -0.8, 0.7], [-0.8, 0.2, 0.5], [0.7, 0.5, -1.0]])
+    assert abs(np.vdot(A - MATRIX_SETS["clip"].project(A), MATRIX_SETS["clip"].project(A))) > 0.1

@@ -1,0 +1,132 @@
+"""A clear error, or a right answer; never a silent wrong number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from immigrate import ImmigrateClassifier
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((20, 3))
+y = np.arange(20) % 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"sigma": 0}, "sigma must be a number above 0"),
+        ({"sigma": -1.0}, "sigma must be a number above 0"),
+        ({"sigma": np.nan}, "sigma must be a number above 0"),
+        ({"sigma": "large"}, "sigma"),
+        ({"solver": "newton"}, r"choose one of \['monotone', 'paper'\]"),
+        ({"constraint": "simplex"}, r"choose one of \['both', 'clip', 'nonnegative', 'psd'\]"),
+        ({"constraint": "clip"}, "use it with the paper's full steps"),
+        ({"rule": "votes"}, r"choose one of \['distance', 'energy'\]"),
+        ({"init": "zeros"}, "init='zeros' is unknown"),
+        ({"init": np.eye(2)}, r"init has shape \(2, 2\); X has 3 features"),
+        ({"init": np.triu(np.ones((3, 3)))}, "init is not symmetric"),
+        ({"init": -np.eye(3)}, "init has negative weights"),
+        ({"init": np.zeros((3, 3))}, "init is all zero"),
+        ({"init": np.full((3, 3), np.nan)}, "init holds NaN"),
+        ({"prune": "much"}, "prune='much' is unknown"),
+        ({"prune": -0.1}, "prune must be a number, 0 or more"),
+        ({"max_iter": 0}, "max_iter must be a whole number"),
+        ({"max_iter": 2.5}, "max_iter must be a whole number"),
+        ({"tol": -1}, "tol must be a number, 0 or more"),
+    ],
+)
+def test_bad_parameters_say_what_to_do(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ImmigrateClassifier(**parameters).fit(X, y)
+
+
+def test_one_class():
+    with pytest.raises(ValueError, match="one class only"):
+        ImmigrateClassifier().fit(X, np.zeros(20, int))
+
+
+def test_a_class_of_one_sample_is_named():
+    labels = np.where(np.arange(20) == 3, "rare", np.where(y, "a", "b"))
+    with pytest.raises(ValueError, match=r"Class 'rare' has 1 sample.*Merge rare classes"):
+        ImmigrateClassifier().fit(X, labels)
+
+
+def test_two_samples():
+    with pytest.raises(ValueError, match="has 1 sample"):
+        ImmigrateClassifier().fit(X[:2], y[:2])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_not_a_number(bad):
+    table = X.copy()
+    table[3, 1] = bad
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        ImmigrateClassifier().fit(table, y)
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        ImmigrateClassifier().fit(X, y).predict(table)
+
+
+def test_strings():
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        ImmigrateClassifier().fit(X.astype(object).astype(str) + "g", y)
+
+
+def test_other_feature_count_at_predict():
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        ImmigrateClassifier().fit(X, y).predict(X[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.zeros(20), "zero"),
+        (-np.ones(20), "[Nn]egative"),
+        (np.ones(3), "shape"),
+    ],
+)
+def test_bad_sample_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        ImmigrateClassifier().fit(X, y, weight)
+
+
+def tables():
+    wide = rng.standard_normal((6, 15))
+    few = np.array([[0.0, 1.0], [0.2, 0.8], [1.0, 0.1], [0.9, 0.0]])
+    return {
+        "constant column": np.column_stack([X, np.full(20, 7.0)]),
+        "duplicate columns": np.column_stack([X, X]),
+        "duplicate rows": np.repeat(X[:5], 4, axis=0),
+        "one feature": X[:, :1],
+        "more features than samples": wide,
+        "four samples": few,
+        "huge": 1e150 * X,
+        "tiny": 1e-150 * X,
+        "all over the place": X * [1e-150, 1.0, 1e150],
+        "far from zero": X + 1e8,
+        "integers": (10 * X).astype(int),
+        "booleans": X > 0,
+    }
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("constraint", ["psd", "nonnegative", "both"])
+@pytest.mark.parametrize("sigma", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("name", tables())
+def test_odd_tables_give_finite_answers(name, sigma, constraint):
+    table = tables()[name]
+    labels = np.arange(len(table)) % 2
+    model = ImmigrateClassifier(sigma, constraint=constraint).fit(table, labels)
+    assert np.linalg.norm(model.weight_matrix_) == pytest.approx(1)
+    assert np.isfinite(model.objective_path_).all()
+    for rule in ("distance", "energy"):
+        model.set_params(rule=rule)
+        np.testing.assert_allclose(model.predict_proba(table).sum(axis=1), 1)
+        assert np.isfinite(model.decision_function(table)).all()
+    assert np.isfinite(model.interactions()["share"]).all()
+
+
+def test_nothing_to_learn_keeps_the_start_and_says_so():
+    with pytest.warns(UserWarning, match="No admissible direction improves the margin"):
+        model = ImmigrateClassifier().fit(np.ones((6, 3)), np.arange(6) % 2)
+    np.testing.assert_allclose(model.weight_matrix_, np.eye(3) / np.sqrt(3))

@@ -1,0 +1,48 @@
+"""Random labelled tables for the tests, as data and as hypothesis strategies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+
+@dataclass(frozen=True)
+class Problem:
+    X: np.ndarray
+    y: np.ndarray
+    W: np.ndarray
+    sigma: float
+    anchor_weight: np.ndarray
+
+
+def random_problem(seed, *, n=24, p=4, n_classes=2, sigma=1.0, form="matrix", weighted=True):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % n_classes)
+    X = rng.standard_normal((n, p)) + 0.7 * y[:, None] * (np.arange(p) == 0)
+    weight = rng.uniform(0.1, 1, n) if weighted else np.ones(n)
+    return Problem(X, y, random_weights(rng, p, form), sigma, weight / weight.sum())
+
+
+def random_weights(rng, p, form="matrix"):
+    if form == "vector":
+        w = rng.uniform(size=p)
+        return w / w.sum()
+    W = rng.uniform(size=(p, p))
+    W = W + W.T
+    return W / np.linalg.norm(W)
+
+
+@st.composite
+def problems(draw, *, form="matrix", max_n=30, max_p=6, sigmas=(1e-2, 1e2)):
+    n_classes = draw(st.integers(2, 4))
+    return random_problem(
+        draw(st.integers(0, 2**32 - 1)),
+        n=draw(st.integers(2 * n_classes, max_n)),
+        p=draw(st.integers(1, max_p)),
+        n_classes=n_classes,
+        sigma=float(np.exp(draw(st.floats(*np.log(sigmas))))),
+        form=form,
+        weighted=draw(st.booleans()),
+    )

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problems import problems, random_problem
+
+from immigrate.core.cones import MATRIX_SETS, unit
+from immigrate.kernels.reference import margin_pass
+from immigrate.solvers import MarginProblem, Stop, full_steps, spectral_descent
+
+TOL = 1e-3
+cones = st.sampled_from(["psd", "nonnegative", "both"])
+
+
+def solve(problem, cone="psd", tol=TOL, **options):
+    start = unit(MATRIX_SETS[cone].project(problem.W))
+    margin = MarginProblem(problem.X, problem.y, anchor_weight=problem.anchor_weight)
+    return spectral_descent(
+        margin, start, problem.sigma, MATRIX_SETS[cone], max_iter=100, tol=tol, **options
+    )
+
+
+@settings(max_examples=200)
+@given(problems(max_n=20, max_p=4), cones)
+def test_cost_never_rises_and_the_gap_certifies_convergence(problem, cone):
+    solution = solve(problem, cone)
+    path = np.array(solution.objective_path)
+    # The logarithms in the cost come multiplied by sigma: so does their rounding.
+    assert np.diff(path).max(initial=0) <= 1e-13 * problem.sigma
+    if solution.converged:
+        assert solution.gap <= TOL
+    if solution.stop is not Stop.NO_DIRECTION:
+        assert solution.gap >= -1e-9
+    assert np.linalg.norm(solution.weights) == pytest.approx(1)
+
+
+@settings(max_examples=50)
+@given(problems(max_n=20, max_p=4), cones, st.randoms(use_true_random=False))
+def test_no_point_of_the_cone_near_a_solution_is_lower_to_first_order(problem, cone, random):
+    """The certificate read directly: <Sigma, V - W> >= -gap |P| for random V of the cone."""
+    solution = solve(problem, cone, tol=1e-6)
+    if not solution.converged:
+        return
+    rng = np.random.default_rng(random.randrange(2**32))
+    gradient = margin_pass(
+        problem.X, problem.y, solution.weights, problem.sigma, problem.anchor_weight
+    ).gradient
+    for _ in range(20):
+        noise = rng.standard_normal(gradient.shape)
+        V = MATRIX_SETS[cone].project(noise + noise.T)
+        if np.any(V):
+            drop = np.vdot(gradient, solution.weights - unit(V))
+            assert drop <= 1e-5 * np.linalg.norm(gradient)
+
+
+def test_first_step_is_the_papers():
+    problem = random_problem(3, n=40, p=5, sigma=4.0)
+    first = full_steps(
+        MarginProblem(problem.X, problem.y), problem.W, 4.0, MATRIX_SETS["psd"], max_iter=1, tol=0
+    )
+    by_descent = spectral_descent(
+        MarginProblem(problem.X, problem.y), problem.W, 4.0, MATRIX_SETS["psd"], max_iter=1, tol=0
+    )
+    assert by_descent.n_passes == 2
+    np.testing.assert_array_equal(by_descent.weights, first.weights)
+
+
+def test_full_steps_stop_when_the_cost_settles():
+    problem = random_problem(0, n=40, sigma=10.0)
+    solution = full_steps(
+        MarginProblem(problem.X, problem.y),
+        problem.W,
+        10.0,
+        MATRIX_SETS["psd"],
+        max_iter=100,
+        tol=1e-8,
+    )
+    assert solution.stop is Stop.TOLERANCE
+    path = solution.objective_path
+    assert abs(path[-1] - path[-2]) < 1e-8 <= abs(path[-2] - path[-3])
+
+
+@pytest.mark.parametrize("solver", [full_steps, spectral_descent])
+def test_no_direction_keeps_the_start(solver):
+    X, y = np.zeros((6, 3)), np.arange(6) % 2
+    start = np.eye(3) / np.sqrt(3)
+    solution = solver(MarginProblem(X, y), start, 1.0, MATRIX_SETS["psd"], max_iter=5, tol=1e-3)
+    assert solution.stop is Stop.NO_DIRECTION
+    np.testing.assert_array_equal(solution.weights, start)
+
+
+@settings(max_examples=30)
+@given(problems(max_n=16, max_p=3), st.integers(-250, 250))
+def test_units_of_the_table_do_not_matter(problem, exponent):
+    """Scaling X by s and sigma by s^2 leaves the weights and scales the cost by s^2, exactly."""
+    one, other = problem, np.ldexp(problem.X, exponent)
+    sigma = float(np.ldexp(problem.sigma, 2 * exponent))
+    a = MarginProblem(one.X, one.y).evaluate(one.W, one.sigma)
+    b = MarginProblem(other, one.y).evaluate(one.W, sigma)
+    assert np.ldexp(a.cost, 2 * exponent) == b.cost
+    np.testing.assert_array_equal(np.ldexp(a.gradient, 2 * exponent), b.gradient)
+
+
+def test_a_refused_point_has_no_gradient():
+    problem = random_problem(1)
+    margin = MarginProblem(problem.X, problem.y)
+    cost = margin.evaluate(problem.W, 1.0).cost
+    assert margin.evaluate(problem.W, 1.0, reject_above=cost - 1e-9).gradient is None
+    assert margin.evaluate(problem.W, 1.0, reject_above=cost + 1e-9).gradient is not None
+
+
+def test_overflowing_features_are_refused():
+    X = np.array([[0.0], [1e200], [0.0], [2e200]])
+    with pytest.raises(ValueError, match="Scale the features"):
+        MarginProblem(X, np.array([0, 0, 1, 1]))
