@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from immigrate.estimators._im4e import IM4EClassifier
     from immigrate.estimators._immigrate import ImmigrateClassifier
     from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
+    from immigrate.estimators._interaction_test import InteractionTest
     from immigrate.plotting._sigma_path import SigmaPathDisplay
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "IM4EClassifier",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
+    "InteractionTest",
     "SigmaPathDisplay",
     "__version__",
     "datasets",
@@ -33,6 +35,7 @@ _HOMES = {
     "IM4EClassifier": "immigrate.estimators._im4e",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
     "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",
+    "InteractionTest": "immigrate.estimators._interaction_test",
     "SigmaPathDisplay": "immigrate.plotting._sigma_path",
 }
 

@@ -227,6 +227,12 @@ def test_many_features_stay_bounded():
     assert test.selected_.empty
 
 
+def test_strongest_features_come_in_order_of_their_best_pair():
+    test = InteractionTest().fit(*xor_data())
+    assert set(test.strongest_features(2)) == {"x0", "x1"}
+    assert len(test.strongest_features(100)) == N_FEATURES
+
+
 def test_constant_columns_form_no_pairs():
     X, y = xor_data()
     X[:, 4] = 1.0
@@ -254,8 +260,8 @@ def test_summary_says_what_was_found():
         ({"adjust": "bonferroni"}, "'holm', 'westfall-young', 'fdr', None"),
         ({"order": 4}, "2, 3"),
         ({"alpha": 0}, "between 0 and 1"),
-        ({"screen": 0}, "positive integer"),
-        ({"n_draws": 2.5}, "positive integer"),
+        ({"screen": 0}, "whole number"),
+        ({"n_draws": 2.5}, "whole number"),
         ({"categorical_features": ["nobody"]}, "neither a feature name"),
         ({"categorical_features": [True]}, "1 entries for 6 features"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from immigrate.estimators._columns import column_indices, numeric_table
+from immigrate.estimators._validation import check_count
 from immigrate.inference.additive import Draws, Encoded, fitted_additive_model
 from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
 from immigrate.inference.encoding import feature_levels, interaction_functions
@@ -161,11 +162,17 @@ class InteractionTest(BaseEstimator):
         draws = self._draws()
         self.additive_model_ = model = fitted_additive_model(data)
         if self.order == 3 and self.stepwise:
-            _, model = self._stepwise(data, model, 2, effort, draws)
-        found, search = self._tested(data, model, effort, draws)
-        self.table_ = self._table(search)
-        self.selected_ = self._selected(found, search)
+            pairs = searched_terms(data, model, 2, effort, draws)
+            _, model = self._stepwise(data, model, pairs, effort, draws)
+        search = searched_terms(data, model, self.order, effort, draws)
         self.n_tests_ = search.n_tests
+        self.table_ = self._table(search)
+        if self.stepwise:
+            found, _ = self._stepwise(data, model, search, effort, draws)
+            self.selected_ = self._found_table(found)
+        else:
+            is_found = self.table_["p_adjusted"] <= self.alpha
+            self.selected_ = self.table_.loc[is_found].drop(columns=["rank", "is_exact"])
         return self
 
     def summary(self):
@@ -186,14 +193,31 @@ class InteractionTest(BaseEstimator):
         ]
         if not len(self.selected_):
             return "\n".join([*lines, f"No {name} departs from additivity."])
-        lines.append(f"Departures from additivity, in order of {self._order_of_selection()}:")
+        order = "entry" if self.stepwise else "evidence"
+        lines.append(f"Departures from additivity, in order of {order}:")
         names = self.selected_.filter(like="feature_")
         for row, p in zip(names.itertuples(index=False), self.selected_["p_adjusted"]):
             lines.append(f"  {' x '.join(map(str, row))}: adjusted p = {p:.2g}")
         return "\n".join(lines)
 
-    def _order_of_selection(self):
-        return "entry" if self.stepwise else "evidence"
+    def strongest_features(self, count):
+        """Features in the order in which they first appear in `table_`.
+
+        A screen for wide tables that keeps a pair without main effects, which a screen on
+        single features loses.
+
+        Parameters
+        ----------
+        count : int
+            How many features to return; fewer if the table holds fewer.
+
+        Returns
+        -------
+        names : ndarray of object
+        """
+        check_is_fitted(self)
+        names = self.table_.filter(like="feature_").to_numpy().ravel()
+        return pd.unique(names)[:count]
 
     def _check_parameters(self):
         _check_choice("adjust", self.adjust, ADJUSTMENTS)
@@ -201,9 +225,9 @@ class InteractionTest(BaseEstimator):
         if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must be a number between 0 and 1, got {self.alpha!r}.")
         for name in ("n_draws", "max_table"):
-            _check_positive_integer(name, getattr(self, name))
+            check_count(name, getattr(self, name))
         if self.screen is not None:
-            _check_positive_integer("screen", self.screen)
+            check_count("screen", self.screen)
 
     def _encoded(self, X, y, sample_weight):
         """Validated data as levels and functions; also sets names, classes and kept features."""
@@ -224,8 +248,8 @@ class InteractionTest(BaseEstimator):
                 f"n_features={X.shape[1]}: order={self.order} needs at least {self.order}."
             )
         names = self._names()
-        nominal = {*nominal, *column_indices(self.categorical_features, names)}
-        levels = [feature_levels(x, weight, j in nominal) for j, x in enumerate(X.T)]
+        is_nominal = {*nominal, *column_indices(self.categorical_features, names)}
+        levels = [feature_levels(x, weight, j in is_nominal) for j, x in enumerate(X.T)]
         self._tested_features = np.flatnonzero([level.n_levels > 1 for level in levels])
         levels = [levels[j] for j in self._tested_features]
         functions = _stacked_functions(levels, len(y))
@@ -236,21 +260,10 @@ class InteractionTest(BaseEstimator):
             return None
         return Draws(self.n_draws, check_random_state(self.random_state).randint(2**31))
 
-    def _tested(self, data, model, effort, draws):
-        """Terms found and the search over all of them."""
-        search = searched_terms(data, model, self.order, effort, draws)
-        if not self.stepwise:
-            return None, search
-        found, _ = stepwise_terms(
-            data, model, search, self._adjusted, np.log(self.alpha), effort, draws
-        )
-        return found, search
-
-    def _stepwise(self, data, model, order, effort, draws):
-        search = searched_terms(data, model, order, effort, draws)
-        return stepwise_terms(
-            data, model, search, self._adjusted, np.log(self.alpha), effort, draws
-        )
+    def _stepwise(self, data, model, search, effort, draws):
+        """Terms found one by one, and the model that holds them."""
+        log_alpha = np.log(self.alpha)
+        return stepwise_terms(data, model, search, self._adjusted, log_alpha, effort, draws)
 
     def _adjusted(self, search: Search):
         """Logarithms of the adjusted p-values."""
@@ -284,10 +297,7 @@ class InteractionTest(BaseEstimator):
             }
         )
 
-    def _selected(self, found: list[Found] | None, search):
-        if found is None:
-            columns = self.table_.columns.drop(["rank", "is_exact"])
-            return self.table_.loc[self.table_["p_adjusted"] <= self.alpha, columns]
+    def _found_table(self, found: list[Found]):
         return pd.DataFrame(
             {
                 **self._named([one.term for one in found]),
@@ -318,8 +328,3 @@ def _check_choice(name, value, choices):
     if value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
-
-
-def _check_positive_integer(name, value):
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be a positive integer, got {value!r}.")

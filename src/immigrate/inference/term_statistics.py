@@ -108,7 +108,7 @@ def kernel_log_p(U: Array, S: Array) -> Array:
     term, draw = np.nonzero(log_p < np.log(TAIL_STARTS_AT))
     if len(term):
         needed, row = np.unique(term, return_inverse=True)
-        eigenvalues: Array = np.linalg.eigvalsh(S[needed])
+        eigenvalues = np.asarray(np.linalg.eigvalsh(S[needed]), dtype=np.float64)
         log_p[term, draw] = log_saddlepoint_tail(q[term, draw], eigenvalues[row])
     return log_p
 
