@@ -238,6 +238,7 @@ def test_constant_columns_form_no_pairs():
     X[:, 4] = 1.0
     test = InteractionTest().fit(X, y)
     assert test.n_tests_ == 10
+    assert test.additive_model_.features.tolist() == [0, 1, 2, 3, 5]
     assert "x4" not in test.table_[["feature_1", "feature_2"]].to_numpy()
 
 

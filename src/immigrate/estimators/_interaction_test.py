@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -74,7 +75,8 @@ class InteractionTest(BaseEstimator):
     selected_ : DataFrame
         Terms found, with the adjusted p-value at entry.
     additive_model_ : AdditiveModel
-        The null model, without the terms found.
+        The null model, without the terms found: `features` in it, ridge `strength`,
+        `deviance_explained` on held-out samples, fitted `probabilities`.
     n_tests_ : int
         Number of terms tested, listed or not.
     classes_ : ndarray
@@ -160,7 +162,8 @@ class InteractionTest(BaseEstimator):
         data = self._encoded(X, y, sample_weight)
         effort = Effort(self.screen, self.max_table, self.n_jobs, self.verbose)
         draws = self._draws()
-        self.additive_model_ = model = fitted_additive_model(data)
+        model = fitted_additive_model(data)
+        self.additive_model_ = replace(model, features=self._tested_features[model.features])
         if self.order == 3 and self.stepwise:
             pairs = searched_terms(data, model, 2, effort, draws)
             _, model = self._stepwise(data, model, pairs, effort, draws)
