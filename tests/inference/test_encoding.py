@@ -9,6 +9,7 @@ from immigrate.inference.encoding import (
     feature_levels,
     interaction_functions,
     mid_ranks,
+    n_additive_columns,
     n_additive_cosines,
 )
 
@@ -50,6 +51,17 @@ def test_missing_values_are_zero_everywhere_but_in_the_indicator():
     columns = additive_columns(levels, weight, 4).values
     assert not columns[:-1, [1, 8]].any()
     np.testing.assert_allclose(columns[-1, [1, 8]], 7 / 9)
+
+
+@pytest.mark.parametrize("is_nominal", [False, True])
+@pytest.mark.parametrize("n_levels", [1, 2, 5, 6, 40])
+@pytest.mark.parametrize("n_missing", [0, 3])
+def test_columns_are_counted_without_building_them(n_levels, n_missing, is_nominal):
+    x = (np.arange(80) % n_levels).astype(float)
+    x[:n_missing] = np.nan
+    levels = feature_levels(x, np.ones(80), is_nominal)
+    columns = additive_columns(levels, np.ones(80), 4).values
+    assert n_additive_columns(levels, 4) == len(columns)
 
 
 def test_a_constant_feature_has_no_columns():

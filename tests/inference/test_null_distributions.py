@@ -82,6 +82,10 @@ def test_cauchy_keeps_equal_p_values():
     np.testing.assert_allclose(cauchy_combination(np.full((2, 1), -5000.0)), -5000.0)
 
 
+def test_cauchy_of_no_evidence_is_one():
+    assert cauchy_combination(np.zeros((2, 1))) == 0
+
+
 def test_cauchy_of_one_tiny_p_value_is_twice_it():
     combined = cauchy_combination(np.array([[-300.0], [np.log(0.7)]]))
     np.testing.assert_allclose(combined, -300 + np.log(2))

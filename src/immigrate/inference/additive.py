@@ -13,7 +13,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from immigrate.core.distances import Array
-from immigrate.inference.encoding import Levels, additive_columns, n_additive_cosines
+from immigrate.inference.encoding import (
+    Levels,
+    additive_columns,
+    n_additive_columns,
+    n_additive_cosines,
+)
 from immigrate.inference.folds import N_FOLDS, fold_weights
 from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.residuals import Contrast, Refit, drawn_labels
@@ -189,7 +194,8 @@ def fitted_additive_model(data: Encoded) -> AdditiveModel:
     """The additive model with penalty, and where needed number of features, chosen by CV."""
     codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.y)).T
     in_fold = fold_weights(codes, data.y, data.weight)
-    n_columns = sum(_n_columns(levels, data.weight) for levels in data.levels)
+    n_cosines = n_additive_cosines(data.n)
+    n_columns = sum(n_additive_columns(levels, n_cosines) for levels in data.levels)
     intercept = _path(
         data, np.ones((len(data.y), 1)), np.zeros(1), [np.array([0])] * N_FOLDS, in_fold
     )
@@ -199,10 +205,6 @@ def fitted_additive_model(data: Encoded) -> AdditiveModel:
         path = _path(data, Z, penalty, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
         return _fitted(data, features, path, intercept.deviance)
     return _screened_model(data, in_fold, intercept)
-
-
-def _n_columns(levels: Levels, weight: Array) -> int:
-    return len(additive_columns(levels, weight, n_additive_cosines(float(weight.sum()))).penalty)
 
 
 def _screened_model(data: Encoded, in_fold: Array, intercept: _Path) -> AdditiveModel:

@@ -132,6 +132,20 @@ def n_additive_cosines(n: float) -> int:
     return int(np.clip(np.ceil(4 * (n / 800) ** 0.5), 4, 12))
 
 
+def n_additive_columns(levels: Levels, n_cosines: int) -> int:
+    """How many columns `additive_columns` has."""
+    n_indicators = int(np.any(levels.code < 0) and np.any(levels.code >= 0))
+    if levels.n_levels < 2:
+        return n_indicators
+    if _has_dummies(levels):
+        return min(levels.n_levels, MOST_NOMINAL_DUMMIES) + n_indicators
+    return 1 + n_cosines + n_indicators
+
+
+def _has_dummies(levels: Levels) -> bool:
+    return levels.is_nominal or levels.n_levels <= MOST_LEVELS_AS_DUMMIES
+
+
 def _dummies(levels: Levels) -> Array:
     """One column per level, the rarest sharing one where there are very many."""
     if levels.n_levels <= MOST_NOMINAL_DUMMIES:
@@ -142,7 +156,8 @@ def _dummies(levels: Levels) -> Array:
 
 def _smooth_columns(levels: Levels, n_cosines: int) -> Array:
     """The standardised value, clipped, and cosines of its mid-rank: (n_levels, 1 + n_cosines)."""
-    centred = levels.value - levels.share @ levels.value
+    value = levels.value / np.abs(levels.value).max()
+    centred = value - levels.share @ value
     z = np.clip(centred / np.sqrt(levels.share @ centred**2), -LARGEST_Z, LARGEST_Z)
     return np.column_stack([z, _cosines(mid_ranks(levels.share), n_cosines)])
 
@@ -152,7 +167,7 @@ def additive_columns(levels: Levels, weight: Array, n_cosines: int) -> AdditiveC
     if levels.n_levels < 2:
         values, penalty = np.zeros((0, len(weight))), np.zeros(0)
     else:
-        if levels.is_nominal or levels.n_levels <= MOST_LEVELS_AS_DUMMIES:
+        if _has_dummies(levels):
             per_level = _dummies(levels)
             penalty = np.ones(per_level.shape[1])
         else:

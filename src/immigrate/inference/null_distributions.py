@@ -121,9 +121,11 @@ def cauchy_combination(log_p: Array) -> Array:
     .. [1] Y. Liu and J. Xie, "Cauchy combination test", JASA 115 (2020).
        :doi:`10.1080/01621459.2018.1554485`
     """
+    is_one = log_p.min(axis=0) >= np.log(LARGEST_P)
     log_p = np.minimum(log_p, np.log(LARGEST_P))
     p = np.exp(log_p)
     score = np.mean(np.tan(np.pi * (0.5 - np.maximum(p, SMALL_P))), axis=0)
     log_direct = np.log(0.5 - np.arctan(score) / np.pi)
     log_harmonic_mean = np.log(len(log_p)) - special.logsumexp(-log_p, axis=0)
-    return np.where(log_p.min(axis=0) < np.log(SMALL_P), log_harmonic_mean, log_direct)
+    log_combined = np.where(log_p.min(axis=0) < np.log(SMALL_P), log_harmonic_mean, log_direct)
+    return np.where(is_one, 0.0, log_combined)

@@ -99,8 +99,9 @@ def searched_terms(
         return _sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests, effort)
     if draws is not None:
         raise ValueError(
-            f"adjust='westfall-young' needs the exact p-value of every term, and {n_tests} terms "
-            "are too many. Use adjust='holm', or fewer features."
+            "adjust='westfall-young' needs the exact p-value of every term; with screen set, or "
+            f"with as many as {n_tests} terms, only the strongest have one. Use adjust='holm', "
+            "or fewer features."
         )
     screened = strongest_terms(data, contrasts, order, effort.n_listed, effort.n_jobs)
     return _refined(data, screened, contrasts, effort, n_tests)
