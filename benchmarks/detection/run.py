@@ -44,7 +44,8 @@ METHODS = {
 }
 FIELDS = (
     "scenario", "n", "p", "replicate", "is_null", "any_rejected", "holm_rejected", "true_rejected",
-    "true_first", "other_selected", "smallest_adjusted", "p_of_one_pair", "share_below_05", "seconds",
+    "true_first", "other_selected", "smallest_adjusted", "p_of_one_pair", "share_below_05",
+    "seconds",
 )  # fmt: skip
 ALPHA = 0.05
 ROUND = 25

@@ -8,7 +8,8 @@ makes them unique, and no class is special). In both cases the labels are a matr
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg, special
+from scipy import special
+from scipy.linalg import lapack
 
 from immigrate.core.distances import Array
 
@@ -88,7 +89,9 @@ def _newton_step(Z: Array, Y: Array, weight: Array, penalty: Array, beta: Array)
     mu = probabilities(Z @ beta)
     gradient = Z.T @ (weight[:, None] * (Y - mu)) - penalty[:, None] * beta  # (m, n_logits)
     newton_matrix = information_matrix(Z, mu, weight)
-    newton_matrix[np.diag_indices_from(newton_matrix)] += np.tile(penalty, beta.shape[1])
-    factor = linalg.cho_factor(newton_matrix, lower=True, overwrite_a=True, check_finite=False)
-    step = linalg.cho_solve(factor, gradient.T.ravel(), check_finite=False)
+    newton_matrix.flat[:: len(newton_matrix) + 1] += np.tile(penalty, beta.shape[1])
+    # LAPACK itself: SciPy's wrappers take longer than the factorisation at these sizes.
+    _, step, info = lapack.dposv(newton_matrix, gradient.T.ravel(), lower=True, overwrite_a=True)
+    if info != 0:
+        raise np.linalg.LinAlgError(f"The penalised information is not positive: info = {info}.")
     return step.reshape(beta.T.shape).T

@@ -25,7 +25,7 @@ MOST_EXACT_TERMS = 200_000
 # What is worth an exact p-value: approximate p below this, within these counts.
 REFINED_BELOW = 1e-3
 FEWEST_REFINED, MOST_REFINED = 1_000, 20_000
-N_CHUNKS = 16
+MOST_CHUNKS, TERMS_PER_CHUNK = 16, 128
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,10 @@ def exact_results(
     functions: Array, terms: np.ndarray, contrasts: list[Contrast], effort: Effort
 ) -> TermResult:
     """`term_results`, in parallel over chunks that do not depend on the number of workers."""
+    n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
     parts = Parallel(n_jobs=effort.n_jobs, prefer="threads", verbose=effort.verbose)(
         delayed(term_results)(functions, chunk, contrasts)
-        for chunk in np.array_split(terms, N_CHUNKS)
+        for chunk in np.array_split(terms, n_chunks)
     )
     return TermResult(
         statistic=np.concatenate([part.statistic for part in parts]),
