@@ -18,7 +18,7 @@ from immigrate.inference.additive import Draws, Encoded, fitted_additive_model
 from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
 from immigrate.inference.encoding import feature_levels, interaction_functions
 from immigrate.inference.search import Effort, Search, searched_terms
-from immigrate.inference.stepwise import Found, stepwise_terms
+from immigrate.inference.stepwise import ROUNDING, Found, stepwise_terms
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
@@ -174,7 +174,7 @@ class InteractionTest(BaseEstimator):
             found, _ = self._stepwise(data, model, search, effort, draws)
             self.selected_ = self._found_table(found)
         else:
-            is_found = self.table_["p_adjusted"] <= self.alpha
+            is_found = self.table_["p_adjusted"] <= self.alpha * (1 + ROUNDING)
             self.selected_ = self.table_.loc[is_found].drop(columns=["rank", "is_exact"])
         return self
 

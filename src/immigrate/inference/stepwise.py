@@ -18,6 +18,8 @@ from immigrate.inference.search import Effort, Search, exact_results
 # The null model must not outgrow the data: 16 columns per pair, half the samples at most.
 MOST_COLUMNS_PER_SAMPLE = 0.5
 MOST_FOUND = 50
+# Westfall-Young p-values are fractions that can equal the level.
+ROUNDING = 1e-9
 
 Adjustment = Callable[[Search], Array]
 """From a search to the logarithms of its adjusted p-values."""
@@ -55,7 +57,7 @@ def stepwise_terms(
             float(search.log_p[0]),
             float(adjusted(search)[0]),
         )
-        if first.log_p_adjusted > log_alpha:
+        if first.log_p_adjusted > log_alpha + ROUNDING:
             break
         found.append(first)
         model = with_term(model, data, first.term)
