@@ -30,7 +30,7 @@ CROSS_VALIDATION_TOLERANCE = 1e-4
 # More columns than this share of the samples, and features are screened first.
 MOST_COLUMNS_PER_SAMPLE = 1.0
 SCREENED_COLUMNS_PER_SAMPLE = 0.25
-SCREENED_COUNTS = (0, 3, 10, 30, 100)
+SCREENED_COUNTS = (3, 10, 30, 100)
 # Columns of a pair that was found are penalised little: its effect is known to be there.
 FOUND_TERM_STRENGTH = 1.0
 
@@ -117,6 +117,20 @@ class AdditiveModel:
 
 
 @dataclass(frozen=True)
+class _Part:
+    """The samples of one side of a fold."""
+
+    Z: Array
+    Y: Array
+    weight: Array
+
+    def coefficients(self, penalty: Array, start: Array) -> Array:
+        return ridge_coefficients(
+            self.Z, self.Y, self.weight, penalty, start, CROSS_VALIDATION_TOLERANCE
+        )
+
+
+@dataclass(frozen=True)
 class _Path:
     """Best point of one cross-validated path of penalties."""
 
@@ -146,24 +160,25 @@ def main_effect_log_p(data: Encoded, weight: Array) -> Array:
     return log_three_moment_tail(q, (size.sum(1), (size**2).sum(1), (size**3).sum(1)))
 
 
+def _part(data: Encoded, Z: Array, weight: Array) -> _Part:
+    is_used = weight > 0
+    return _Part(Z[is_used], data.Y[is_used], weight[is_used])
+
+
 def _path(
     data: Encoded, Z: Array, penalty: Array, columns: list[np.ndarray], in_fold: Array
 ) -> _Path:
     """Penalty with the smallest held-out deviance; `columns` are those each fold may use."""
-    Y, best, n_rises = data.Y, _Path(np.inf, STRENGTHS[0]), 0
-    starts = [np.zeros((len(own), Y.shape[1])) for own in columns]
+    folds = list(zip(columns, in_fold.T))
+    train = [_part(data, Z[:, own], data.weight - held_out) for own, held_out in folds]
+    test = [_part(data, Z[:, own], held_out) for own, held_out in folds]
+    starts = [np.zeros((len(own), data.Y.shape[1])) for own in columns]
+    best, n_rises = _Path(np.inf, STRENGTHS[0]), 0
     for strength in STRENGTHS:
         total = 0.0
         for f, own in enumerate(columns):
-            starts[f] = ridge_coefficients(
-                Z[:, own],
-                Y,
-                data.weight - in_fold[:, f],
-                strength * penalty[own],
-                starts[f],
-                CROSS_VALIDATION_TOLERANCE,
-            )
-            total += deviance(Y, Z[:, own] @ starts[f], in_fold[:, f])
+            starts[f] = train[f].coefficients(strength * penalty[own], starts[f])
+            total += deviance(test[f].Y, test[f].Z @ starts[f], test[f].weight)
         n_rises = 0 if total < best.deviance else n_rises + 1
         if total < best.deviance:
             best = _Path(total, strength)
@@ -215,7 +230,7 @@ def _screened_model(data: Encoded, in_fold: Array, intercept: _Path) -> Additive
     ]
     overall = np.argsort(main_effect_log_p(data, data.weight), kind="stable")
     best, best_count = intercept, 0
-    for count in SCREENED_COUNTS[1:]:
+    for count in SCREENED_COUNTS:
         kept = np.unique(np.concatenate([order[:count] for order in orders]))
         Z, penalty, owner = design(data, kept)
         columns = [np.flatnonzero((owner < 0) | np.isin(owner, order[:count])) for order in orders]
