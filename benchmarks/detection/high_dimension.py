@@ -3,7 +3,7 @@
     python benchmarks/detection/high_dimension.py --seeds 20
 
 The pair screen keeps the features of the strongest pairs of InteractionTest, the diagonal
-screen those with the strongest main effects. One row per seed in results/high_dimension.csv.
+screen those with the strongest main effects. One row per seed in results/wide/high_dimension.csv.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from immigrate import InteractionTest
 
-RESULTS = Path(__file__).parent / "results" / "high_dimension.csv"
+RESULTS = Path(__file__).parent / "results" / "wide" / "high_dimension.csv"
 FIELDS = ("seed", "strength", "by_pairs", "by_main_effects", "rank", "p_adjusted", "seconds", "gb")
 N_KEPT = 100
 
@@ -60,6 +60,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--strengths", type=float, nargs="+", default=[4.0])
     arguments = parser.parse_args()
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
     done = set()
     if RESULTS.exists():
         with RESULTS.open() as file:
