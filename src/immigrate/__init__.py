@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from immigrate.estimators._im4e import IM4EClassifier
     from immigrate.estimators._immigrate import ImmigrateClassifier
     from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
+    from immigrate.estimators._interaction_test import InteractionTest
     from immigrate.estimators.relief._irelief import IRelief
     from immigrate.estimators.relief._lfe import LFE
     from immigrate.estimators.relief._margin_knn import make_margin_knn
@@ -31,6 +32,7 @@ __all__ = [
     "IRelief",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
+    "InteractionTest",
     "Relief",
     "ReliefF",
     "SigmaPathDisplay",
@@ -46,6 +48,7 @@ _HOMES = {
     "IRelief": "immigrate.estimators.relief._irelief",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
     "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",
+    "InteractionTest": "immigrate.estimators._interaction_test",
     "LFE": "immigrate.estimators.relief._lfe",
     "Relief": "immigrate.estimators.relief._relief",
     "ReliefF": "immigrate.estimators.relief._relieff",
