@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow bench lint docs clean
+.PHONY: demo test test-slow bench paper-smoke lint docs clean
 
 demo: $(VENV)/.installed-test
 	$(BIN)/python -m immigrate.demo
@@ -16,6 +16,14 @@ test-slow: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_pass.py
+
+# Offline: the data sets that need no folder, all methods, 1 repeat of 3 folds.
+paper-smoke: $(VENV)/.installed-paper
+	rm -rf build/paper-smoke
+	$(BIN)/python -m paper run --sets MON WIN SYN --repeats 1 --folds 3 --time-limit 60 \
+		--results build/paper-smoke
+	$(BIN)/python -m paper tables --results build/paper-smoke
+	$(BIN)/python -m paper figures --seeds 3 --results build/paper-smoke
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

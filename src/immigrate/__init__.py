@@ -12,14 +12,28 @@ from immigrate._version import __version__
 
 if TYPE_CHECKING:
     from immigrate import datasets
+    from immigrate.estimators._boosting import BoostedImmigrateClassifier
     from immigrate.estimators._im4e import IM4EClassifier
     from immigrate.estimators._immigrate import ImmigrateClassifier
+    from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
+    from immigrate.plotting._sigma_path import SigmaPathDisplay
 
-__all__ = ["IM4EClassifier", "ImmigrateClassifier", "__version__", "datasets"]
+__all__ = [
+    "BoostedImmigrateClassifier",
+    "IM4EClassifier",
+    "ImmigrateClassifier",
+    "ImmigrateClassifierCV",
+    "SigmaPathDisplay",
+    "__version__",
+    "datasets",
+]
 
 _HOMES = {
+    "BoostedImmigrateClassifier": "immigrate.estimators._boosting",
     "IM4EClassifier": "immigrate.estimators._im4e",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
+    "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",
+    "SigmaPathDisplay": "immigrate.plotting._sigma_path",
 }
 
 

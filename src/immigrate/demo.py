@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from sklearn.datasets import load_wine
-from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import ImmigrateClassifier, __version__
+from immigrate import ImmigrateClassifierCV, SigmaPathDisplay, __version__
 from immigrate.datasets import make_monk1
+
+FOLDER = Path("immigrate-demo")
+TOP = 5
 
 
 def wine():
@@ -18,31 +23,42 @@ def wine():
 
 
 def main():
-    """Fit two embedded data sets, print what matters in them and how well it predicts."""
+    """Fit two embedded data sets; print what matters in them and how well it predicts."""
     print(f"immigrate {__version__}: which features matter, and which pairs?")
-    _show("Wine: 130 samples, 13 features, 2 cultivars", *wine(), sigma=1.0)
-    _show("MONK-1: head and body matter only together, the jacket alone", *make_monk1(), sigma=0.5)
+    show("Wine: 130 samples, 13 features, 2 cultivars", *wine())
+    show("MONK-1: head and body matter only together, the jacket alone", *make_monk1())
     print(
-        "\nA weight says how much the model uses a feature or pair, "
-        "not that two features act together."
+        "\nA weight says how much the model uses a feature or pair,"
+        "\nnot that two features act together."
     )
 
 
-def _show(title, X, y, sigma):
+def show(title, X, y):
+    """Choose sigma, rank features and pairs, cross-validate, draw the path."""
     scaler = StandardScaler().set_output(transform="pandas")
-    model = make_pipeline(scaler, ImmigrateClassifier(sigma)).fit(X, y)
-    cv = RepeatedStratifiedKFold(n_splits=10, n_repeats=1, random_state=0)
-    accuracy = cross_val_score(model, X, y, cv=cv).mean()
-    table = model[-1].interactions()
+    model = make_pipeline(scaler, ImmigrateClassifierCV())
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    accuracy = cross_val_score(model, X, y, cv=folds).mean()
+    fitted = model.fit(X, y)[-1]
     print(f"\n{title}\n{'=' * len(title)}")
     print(f"accuracy in 10-fold cross-validation: {accuracy:.1%}")
-    for kind, heading in (("main", "strongest features"), ("pair", "strongest pairs")):
-        rows = table[table["kind"] == kind].head(5)
-        columns = ["feature_1"] if kind == "main" else ["feature_1", "feature_2"]
-        print(f"\n{heading}")
-        print(
-            rows[[*columns, "weight", "share", "rank"]].to_string(index=False, float_format="%.3f")
-        )
+    table = fitted.interactions()
+    for kind, columns in (("main", ["feature_1"]), ("pair", ["feature_1", "feature_2"])):
+        print(f"\nstrongest {'features' if kind == 'main' else 'pairs'}")
+        rows = table[table["kind"] == kind].head(TOP)[[*columns, "weight", "share", "rank"]]
+        print(rows.to_string(index=False, float_format="%.3f"))
+    print(f"\npath of sigma: {picture(fitted, title.split(':')[0])}")
+
+
+def picture(model, name):
+    """Draw the path of sigma and say where."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{name.lower()}-sigma-path.png"
+    SigmaPathDisplay.from_estimator(model).figure_.savefig(path, dpi=120)
+    return path
 
 
 if __name__ == "__main__":

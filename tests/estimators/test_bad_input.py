@@ -21,7 +21,7 @@ y = np.arange(20) % 2
         ({"sigma": "large"}, "sigma"),
         ({"solver": "newton"}, r"choose one of \['monotone', 'paper'\]"),
         ({"constraint": "simplex"}, r"choose one of \['both', 'clip', 'nonnegative', 'psd'\]"),
-        ({"constraint": "clip"}, "use it with solver='paper'"),
+        ({"constraint": "clip"}, "use it with the paper's full steps"),
         ({"rule": "votes"}, r"choose one of \['distance', 'energy'\]"),
         ({"init": "zeros"}, "init='zeros' is unknown"),
         ({"init": np.eye(2)}, r"init has shape \(2, 2\); X has 3 features"),

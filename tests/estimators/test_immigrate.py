@@ -104,7 +104,7 @@ class TestPrediction:
 
     def test_binary_decision_is_the_signed_margin(self, monk):
         X, y = monk
-        model = ImmigrateClassifier().fit(X, y)
+        model = ImmigrateClassifier(rule="distance").fit(X, y)
         distance = model.expected_distances(X)
         decision = model.decision_function(X)
         np.testing.assert_array_equal(decision, distance[:, 0] - distance[:, 1])

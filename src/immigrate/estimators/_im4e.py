@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.core.cones import VECTOR_SETS, share
 from immigrate.estimators import _validation as check
-from immigrate.estimators._margin_classifier import MarginClassifierMixin
+from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
 from immigrate.solvers import MarginProblem
 
 # On the simplex itself descent ends at a few features, see docs/deviations.md.
@@ -142,13 +142,15 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
         self
         """
         self._check_margin_parameters()
+        check.check_option("rule", self.rule, RULES)
         X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
         problem = MarginProblem(
             X, codes, anchor_weight=anchor_weight, n_threads=check.n_threads(self.n_jobs)
         )
         self.sigma_ = check.check_positive("sigma", self.sigma)
         even = np.full(X.shape[1], 1 / X.shape[1])
-        solution = self._solve(problem, even, WEIGHT_SETS[self.solver])
+        solution = self._solution(problem, even, WEIGHT_SETS[self.solver])
+        self._keep(solution)
         self._fit_samples = X, codes
         self._weights = solution.weights
         return self

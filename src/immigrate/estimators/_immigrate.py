@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from immigrate.core.cones import MATRIX_SETS, unit
+from immigrate.core.cones import MATRIX_SETS
 from immigrate.core.pruning import pruned
 from immigrate.estimators import _validation as check
-from immigrate.estimators._interactions import feature_share, interaction_table
-from immigrate.estimators._margin_classifier import MarginClassifierMixin
-from immigrate.estimators._screening import ScreeningMixin, im4e_weights
-from immigrate.solvers import MarginProblem
-
-INITS = ("auto", "identity", "random", "im4e")
+from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
+from immigrate.estimators._sigma import resolved_sigma
+from immigrate.estimators._weight_matrix import WeightMatrixMixin
 
 
-class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
+class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimator):
     """Margin-based classifier that weighs features and pairs of features.
 
     IMMIGRATE [1]_ learns a matrix W of unit norm in the distance q = d' W d between samples,
@@ -31,9 +26,10 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "auto", default="auto"
         Width of the neighbourhood, in units of q. Small: only the nearest hit and miss
-        count. Large: all samples do.
+        count. Large: all samples do. "auto" is 1/8 of the median of q over pairs of
+        samples under the starting W, so the units of the table do not matter.
     solver : {"monotone", "paper"}, default="monotone"
         "paper" takes the full steps of Algorithm 2, whose cost can rise. "monotone" starts
         with the same step, never lets the cost rise, and stops at a stationary point.
@@ -41,9 +37,10 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
         Where W lives: positive semi-definite (Theorem 3.1), element-wise non-negative, both,
         or "clip", the R package's step (the PSD step with negative weights set to 0
         afterwards), which is no projection and so is offered for ``solver="paper"`` only.
-    rule : {"distance", "energy"}, default="distance"
-        Score of a class: its expected distance (Eq. 9), or its free energy
-        -sigma log sum exp(-q / sigma), which gives better probabilities.
+    rule : {"energy", "distance"}, default="energy"
+        Score of a class: its free energy -sigma log sum exp(-q / sigma), or its expected
+        distance (Eq. 9), as in the paper. Free energies predict better at the default sigma
+        and give better probabilities.
     init : {"auto", "identity", "random", "im4e"} or array-like of shape \
 (n_features, n_features), default="auto"
         Where W starts. "auto" is the identity or, after a screen, a diagonal of the screen's
@@ -139,11 +136,11 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        sigma=1.0,
+        sigma="auto",
         *,
         solver="monotone",
         constraint="psd",
-        rule="distance",
+        rule="energy",
         init="auto",
         prune=None,
         screen=None,
@@ -191,50 +188,12 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
-        X = self._screened(X, codes, anchor_weight)
-        problem = MarginProblem(
-            X, codes, anchor_weight=anchor_weight, n_threads=check.n_threads(self.n_jobs)
-        )
-        self.sigma_ = check.check_positive("sigma", self.sigma)
-        start = self._start(X, codes, anchor_weight)
-        solution = self._solve(problem, start, MATRIX_SETS[self.constraint])
-        if self.constraint == "clip":
-            self.gap_ = np.nan
-        self._fit_samples = X, codes
-        self.weight_matrix_ = solution.weights
+        problem, start = self._problem(X, codes, anchor_weight)
+        self.sigma_ = resolved_sigma(self.sigma, self._fit_samples[0], start)
+        self._adopt(self._solution(problem, start, MATRIX_SETS[self.constraint]))
         if self.prune is not None:
             self._prune_weights(problem)
         return self
-
-    def interactions(self, top=None):
-        """Every feature and every pair of features with its weight, strongest first.
-
-        A weight says how much the model uses a feature or pair to tell the classes apart.
-        It does **not** prove that two features act together: two features with strong
-        effects of their own raise the weight of their pair, and a pair that matters only
-        together can have a small one.
-
-        Parameters
-        ----------
-        top : int, optional
-            Only the strongest so many rows. By default all p (p + 1) / 2 of the p features
-            in W.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns `feature_1`, `feature_2` (the same twice for a main effect), `kind`
-            ("main" or "pair"), `weight` (the entry of W), `share` (of the sum of |weight| over
-            the whole table) and `rank`.
-        """
-        check_is_fitted(self)
-        return interaction_table(self.weight_matrix_, self.get_feature_names_out(), top)
-
-    @property
-    def feature_importances_(self):
-        """Row sums of |W|, scaled to sum 1."""
-        check_is_fitted(self)
-        return self._over_all_features(feature_share(self.weight_matrix_))
 
     @property
     def _weights(self):
@@ -243,42 +202,26 @@ class ImmigrateClassifier(ScreeningMixin, MarginClassifierMixin, BaseEstimator):
     def _check_parameters(self):
         self._check_margin_parameters()
         self._check_screen_parameters()
-        check.check_option("constraint", self.constraint, MATRIX_SETS)
-        if isinstance(self.init, str):
-            check.check_option("init", self.init, INITS)
-        if isinstance(self.prune, str):
-            check.check_option("prune", self.prune, ("auto",))
-        elif self.prune is not None:
-            check.check_not_negative("prune", self.prune)
-        if self.constraint == "clip" and self.solver == "monotone":
-            raise ValueError(
-                "constraint='clip' is not a projection, so descent cannot be guaranteed; "
-                "use it with solver='paper', or take constraint='both'."
-            )
+        self._check_choices()
+        self._check_matrix_parameters()
 
-    def _start(self, X, codes, anchor_weight):
-        W = self._initial_weights(X, codes, anchor_weight)
-        if self.solver == "monotone":
-            # Descent is from a point of the constraint set; the paper's steps start anywhere.
-            W = MATRIX_SETS[self.constraint].project(W)
-        return unit(W)
+    def _check_choices(self):
+        check.check_option("rule", self.rule, RULES)
+        check.check_prune("prune", self.prune)
 
-    def _initial_weights(self, X, codes, anchor_weight):
-        p = X.shape[1]
-        if not isinstance(self.init, str):
-            return check.check_weight_matrix(self.init, self._is_kept)
-        if self.init == "random":
-            W = check_random_state(self.random_state).uniform(size=(p, p))
-            return W + W.T
-        if self.init == "im4e":
-            return np.diag(im4e_weights(self, X, codes, anchor_weight))
-        if self.init == "auto" and self.screen is not None:
-            return np.diag(self.screen_importances_[self._is_kept])
-        return np.eye(p)
+    def _adopt(self, solution):
+        """Become the model that `solution` found."""
+        self._keep(solution)
+        self.weight_matrix_ = solution.weights
+        if self.constraint == "clip":
+            self.gap_ = np.nan
 
     def _prune_weights(self, problem):
-        limit = 1 / len(self.weight_matrix_) if self.prune == "auto" else self.prune
+        limit = prune_limit(self.prune, len(self.weight_matrix_))
         self.weight_matrix_ = pruned(self.weight_matrix_, below=limit)
-        # The leave-one-out scores at the pruned weights; no gradient is wanted.
-        at_pruned = problem.evaluate(self.weight_matrix_, self.sigma_, reject_above=-np.inf)
-        self._loo_scores = at_pruned.scores
+        self._loo_scores = problem.loo_scores(self.weight_matrix_, self.sigma_)
+
+
+def prune_limit(prune, n_features):
+    """Size below which weights are pruned; "auto" is the paper's 1 / A."""
+    return 1 / n_features if prune == "auto" else prune

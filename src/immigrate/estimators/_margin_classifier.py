@@ -102,22 +102,26 @@ class MarginClassifierMixin(ClassifierMixin):
 
     def _check_margin_parameters(self):
         check.check_option("solver", self.solver, SOLVERS)
-        check.check_option("rule", self.rule, RULES)
         check.check_not_negative("tol", self.tol)
         if self.max_iter is not None:
             check.check_count("max_iter", self.max_iter)
 
-    def _solve(self, problem, start, weight_set):
-        """Run the solver and keep what says how it went."""
-        solution = SOLVERS[self.solver](
+    def _solution(self, problem, start, weight_set):
+        """What the chosen solver finds from `start`."""
+        return SOLVERS[self.solver](
             problem,
             start,
             self.sigma_,
             weight_set,
-            max_iter=self.max_iter or DEFAULT_MAX_ITER[self.solver],
-            tol=self.tol,
             on_step=_print_step if self.verbose else None,
+            **self._limits(),
         )
+
+    def _limits(self):
+        return {"max_iter": self.max_iter or DEFAULT_MAX_ITER[self.solver], "tol": self.tol}
+
+    def _keep(self, solution):
+        """Keep what says how the fit went."""
         self.objective_path_ = np.array(solution.objective_path)
         self.gap_ = solution.gap
         # A start that is already stationary takes no step; scikit-learn wants at least 1.
@@ -125,10 +129,13 @@ class MarginClassifierMixin(ClassifierMixin):
         self.converged_ = solution.converged
         self._loo_scores = solution.scores
         _warn_unless_converged(solution, self.solver)
-        return solution
+
+    @property
+    def _rule(self):
+        return self.rule
 
     def _rule_scores(self, X):
-        return getattr(self._class_scores(X), RULES[self.rule])
+        return getattr(self._class_scores(X), RULES[self._rule])
 
     def _class_scores(self, X):
         check_is_fitted(self)

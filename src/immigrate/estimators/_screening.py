@@ -29,8 +29,8 @@ N_BEST = 5
 class ScreeningMixin:
     """Fitting on the features that pass a screen, answering for all of them.
 
-    A subclass has the parameters `screen`, `screen_threshold`, `screen_max`, `keep`, `solver`
-    and `n_jobs`, and calls `_screened` once in `fit`.
+    A subclass has the parameters `screen`, `screen_threshold`, `screen_max`, `keep` and
+    `n_jobs`, and calls `_screened` once in `fit`.
     """
 
     def get_support(self, indices=False):
@@ -102,7 +102,7 @@ class ScreeningMixin:
 
 def im4e_weights(estimator, X, y, anchor_weight):
     """Feature weights of IM4E, with the solver and threads of `estimator`."""
-    im4e = IM4EClassifier(solver=estimator.solver, n_jobs=estimator.n_jobs)
+    im4e = IM4EClassifier(solver=estimator._solver_name, n_jobs=estimator.n_jobs)
     return importances(im4e, X, y, anchor_weight)
 
 

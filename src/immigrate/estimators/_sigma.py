@@ -14,7 +14,7 @@ from immigrate.core.distances import absolute_differences, pair_distance
 from immigrate.estimators._validation import check_option, check_positive
 
 # Measured over real tables: docs/choosing-sigma.md.
-AUTO_MULTIPLE = 0.18
+AUTO_MULTIPLE = 0.125
 AUTO_MULTIPLES = (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
 # Section 4.2: from 4, halved until it is not larger than 0.2.
 PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
@@ -49,7 +49,7 @@ def typical_distance(X, W):
     so that the order of the table does not matter.
     """
     order = np.argsort(X.sum(axis=1), kind="stable")
-    neighbours = X[_spread(order, MOST_NEIGHBOURS)]
+    neighbours = X[_spread(order, MOST_NEIGHBOURS)].astype(np.float64)
     if not np.count_nonzero(W - np.diag(W.diagonal())):
         # A diagonal W needs no p x p product: q is the weighted sum of squares.
         root = np.sqrt(W.diagonal())

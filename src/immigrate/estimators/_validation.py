@@ -26,11 +26,11 @@ def check_class_sizes(classes, sizes):
             f"y holds one class only ({classes[0]!r}); a margin needs at least 2 classes. "
             "Check that the right column is used as the target."
         )
-    alone = classes[sizes == 1].tolist()
+    alone = classes[sizes < 2].tolist()
     if alone:
         names = ", ".join(repr(label) for label in alone[:5]) + (", ..." if alone[5:] else "")
         raise ValueError(
-            f"Class {names} has 1 sample; a nearest hit needs at least 2. "
+            f"Class {names} has {sizes.min() or 'no'} sample; a nearest hit needs at least 2. "
             "Merge rare classes or drop them."
         )
 
@@ -65,6 +65,13 @@ def check_not_negative(name, value):
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < np.inf:
         raise ValueError(f"{name} must be a number, 0 or more, got {value!r}.")
     return float(value)
+
+
+def check_prune(name, value):
+    """`value` if it is a choice for pruning: None, "auto" or a size."""
+    if isinstance(value, str):
+        return check_option(name, value, ("auto",))
+    return None if value is None else check_not_negative(name, value)
 
 
 def check_count(name, value):

@@ -1,36 +1,51 @@
 """Arithmetic on one buffer of differences, compiled to vector instructions.
 
-A buffer D holds the differences of K pairs, one feature a row: D[a, k] = |x_ai - x_aj|, the
-number of features padded with zeros to a multiple of 4. On it stand the two sums of a pass,
+A buffer D holds the differences of K pairs, one feature a row: D[a, k] = |x_ai - x_aj|. On it
+stand the two sums of a pass,
 
     q_k   = sum_{a <= b} U_ab D_ak D_bk          p^2 / 2 multiply-adds a pair, or sum_a w_a D_ak
     S_ab  = sum_k c_k D_ak D_bk,  a <= b         p^2 / 2 multiply-adds a pair, or sum_k c_k D_ak
 
-both in blocks of 4 x 4 features held in registers, with the pairs along the vector lanes.
-
-Numba decides from a function's own file alone whether its cached machine code is stale. After
-an edit here, delete the ``*.nbi`` files of ``sweeps`` (see docs/performance.md).
+both in blocks of 4 x 4 features held in registers (triangles on the diagonal, columns for the
+features left over), with the pairs along the vector lanes.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import math
+
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-# Sums may be reordered, which is what vector lanes do; infinities keep their meaning.
-REORDER = {"reassoc", "contract", "nsz", "arcp"}
-jit = njit(cache=True, nogil=True, fastmath=REORDER, error_model="numpy")
-# The exponential rounds by adding and taking away a large number: no reordering there.
-jit_in_order = njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+from immigrate.kernels import tiles
 
-LANES = 8  # pairs are padded to whole vectors of this many where that is free
+# Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
+# here allocates, so none counts references: threads would fight over the counters of the table.
+REORDER = {"reassoc", "contract", "nsz", "arcp"}
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+jit = njit(fastmath=REORDER, **OPTIONS)
+jit_view = njit(inline="always", **OPTIONS)  # a function that returns a part of an array
+# The exponential rounds by adding and taking away a large number: no reordering there.
+jit_in_order = njit(fastmath={"contract"}, **OPTIONS)
+
 LOWEST_EXPONENT = -708.0  # below, exp is subnormal or zero and taken as zero
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROUNDER = 1.5 * 2.0**52  # x + ROUNDER has round(x) in its last bits
+C = tuple(1.0 / math.factorial(k) for k in range(14))  # Taylor coefficients of exp
+
+
+def jit_cached(function):
+    """`jit` for what Python calls: compiled once for all processes, if a folder can be written."""
+    try:
+        return njit(fastmath=REORDER, cache=True, **OPTIONS)(function)
+    except RuntimeError:  # neither beside the sources nor in the user's cache folder
+        return jit(function)
+
+
+whole_vectors = jit(tiles.whole_vectors)
 
 
 @intrinsic
@@ -53,11 +68,40 @@ def _from_bits(typing_context, i):
     return types.float64(types.int64), codegen
 
 
+def _without_nan(name):
+    """LLVM's minimum or maximum with the promise of no NaN: Python's own does not vectorise."""
+
+    @intrinsic
+    def extremum(typing_context, x, y):
+        def codegen(context, builder, signature, args):
+            kind = args[0].type
+            function = builder.module.declare_intrinsic(
+                name, [kind], ir.FunctionType(kind, [kind, kind])
+            )
+            return builder.call(function, args, fastmath=("nnan", "nsz"))
+
+        return x(x, x), codegen
+
+    return extremum
+
+
+lower, higher = _without_nan("llvm.minnum"), _without_nan("llvm.maxnum")
+
+
+@jit
+def extent(q):
+    """Smallest and largest element."""
+    low = high = q[0]
+    for k in range(q.shape[0]):
+        low, high = lower(low, q[k]), higher(high, q[k])
+    return low, high
+
+
 @jit_in_order
 def exponential(x):
-    """exp(x) to 2 ulp for x <= 700, exactly 0 below -708; made of operations that vectorise.
+    """exp(x) to 1 ulp for x <= 700, exactly 0 below -708; made of operations that vectorise.
 
-    x = m ln 2 + r with integer m and |r| <= ln(2) / 2; the Taylor series to degree 12 of
+    x = m ln 2 + r with integer m and |r| <= ln(2) / 2; the Taylor series to degree 13 of
     exp(r) is good to the last bit there, and 2^m is put together from its exponent bits.
     """
     y = max(x, LOWEST_EXPONENT)
@@ -65,9 +109,9 @@ def exponential(x):
     m = shifted - ROUNDER
     r = (y - m * LN2_HIGH) - m * LN2_LOW
     s = r * r
-    tail = (1 / 40320 + r / 362880) + s * ((1 / 3628800 + r / 39916800) + s / 479001600)
-    tail = (1 / 24 + r / 120) + s * ((1 / 720 + r / 5040) + s * tail)
-    series = (1.0 + r) + s * ((0.5 + r / 6) + s * tail)
+    high = (C[8] + C[9] * r) + s * ((C[10] + C[11] * r) + s * (C[12] + C[13] * r))
+    middle = (C[4] + C[5] * r) + s * ((C[6] + C[7] * r) + s * high)
+    series = 1.0 + (r + s * ((C[2] + C[3] * r) + s * middle))
     power = _from_bits((_bits(shifted) + 1023) << 52)
     return series * power if x > LOWEST_EXPONENT else 0.0
 
@@ -79,12 +123,15 @@ def difference(x_i, x_j):
 
 
 @jit
-def fill_row(D, x, X, columns, scale):
-    """D[a, k] = scale_k |x_a - X_aj| for one sample against a run of columns j of X."""
-    first, last = columns
+def fill_row(D, at, x, X, columns, scale):
+    """D[a, at + k] = scale_k |x_a - X_aj| for one sample against a run of columns j of X.
+
+    Whole vectors, up to LANES - 1 columns too many: X must go on for that long.
+    """
+    first, n_pairs = columns[0], whole_vectors(columns[1] - columns[0])
     for a in range(x.shape[0]):
-        d, x_a, X_a = D[a], x[a], X[a, first:last]
-        for k in range(last - first):
+        d, x_a, X_a = D[a, at : at + n_pairs], x[a], X[a, first : first + n_pairs]
+        for k in range(n_pairs):
             d[k] = difference(x_a, X_a[k]) * scale[k]
 
 
@@ -100,23 +147,53 @@ def fill_pairs(D, X, i, j, scale):
 @jit
 def add_linear_form(q, D, w):
     """q_k += sum_a w_a D_ak."""
-    for a in range(0, w.shape[0], 4):
+    whole = w.shape[0] // 4 * 4
+    for a in range(0, whole, 4):
         d0, d1, d2, d3 = D[a], D[a + 1], D[a + 2], D[a + 3]
         w0, w1, w2, w3 = w[a], w[a + 1], w[a + 2], w[a + 3]
         for k in range(q.shape[0]):
             q[k] += (w0 * d0[k] + w1 * d1[k]) + (w2 * d2[k] + w3 * d3[k])
+    for a in range(whole, w.shape[0]):
+        d, w_a = D[a], w[a]
+        for k in range(q.shape[0]):
+            q[k] += w_a * d[k]
 
 
 @jit
 def add_quadratic_form(q, D, U):
     """q_k += sum_{a <= b} U_ab D_ak D_bk for an upper triangular U."""
-    for a in range(0, U.shape[0], 4):
-        for b in range(a, U.shape[0], 4):
-            _add_form_block(q, D[a : a + 4], D[b : b + 4], U[a : a + 4, b : b + 4])
+    whole = U.shape[0] // 4 * 4
+    for a in range(0, whole, 4):
+        _form_triangle(q, D[a : a + 4], U[a : a + 4, a : a + 4])
+        for b in range(a + 4, whole, 4):
+            _form_square(q, D[a : a + 4], D[b : b + 4], U[a : a + 4, b : b + 4])
+        for b in range(whole, U.shape[0]):
+            _form_column(q, D[a : a + 4], D[b], U[a : a + 4, b])
+    for a in range(whole, U.shape[0]):
+        for b in range(a, U.shape[0]):
+            x, y, u = D[a], D[b], U[a, b]
+            for k in range(q.shape[0]):
+                q[k] += u * x[k] * y[k]
 
 
 @jit
-def _add_form_block(q, A, B, U):
+def _form_triangle(q, A, U):
+    """q_k += sum_{a <= b < 4} U_ab A_ak A_bk: 14 multiply-adds for 4 loads."""
+    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
+    u00, u01, u02, u03 = U[0, 0], U[0, 1], U[0, 2], U[0, 3]
+    u11, u12, u13, u22, u23, u33 = U[1, 1], U[1, 2], U[1, 3], U[2, 2], U[2, 3], U[3, 3]
+    for k in range(q.shape[0]):
+        x0, x1, x2, x3 = a0[k], a1[k], a2[k], a3[k]
+        q[k] += (
+            x0 * (u00 * x0 + u01 * x1 + u02 * x2 + u03 * x3)
+            + x1 * (u11 * x1 + u12 * x2 + u13 * x3)
+            + x2 * (u22 * x2 + u23 * x3)
+            + x3 * (u33 * x3)
+        )
+
+
+@jit
+def _form_square(q, A, B, U):
     """q_k += sum_{a, b < 4} U_ab A_ak B_bk: 20 multiply-adds for 8 loads."""
     a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
     b0, b1, b2, b3 = B[0], B[1], B[2], B[3]
@@ -125,13 +202,22 @@ def _add_form_block(q, A, B, U):
     u20, u21, u22, u23 = U[2, 0], U[2, 1], U[2, 2], U[2, 3]
     u30, u31, u32, u33 = U[3, 0], U[3, 1], U[3, 2], U[3, 3]
     for k in range(q.shape[0]):
-        x0, x1, x2, x3 = b0[k], b1[k], b2[k], b3[k]
+        y0, y1, y2, y3 = b0[k], b1[k], b2[k], b3[k]
         q[k] += (
-            a0[k] * (u00 * x0 + u01 * x1 + u02 * x2 + u03 * x3)
-            + a1[k] * (u10 * x0 + u11 * x1 + u12 * x2 + u13 * x3)
-            + a2[k] * (u20 * x0 + u21 * x1 + u22 * x2 + u23 * x3)
-            + a3[k] * (u30 * x0 + u31 * x1 + u32 * x2 + u33 * x3)
+            a0[k] * (u00 * y0 + u01 * y1 + u02 * y2 + u03 * y3)
+            + a1[k] * (u10 * y0 + u11 * y1 + u12 * y2 + u13 * y3)
+            + a2[k] * (u20 * y0 + u21 * y1 + u22 * y2 + u23 * y3)
+            + a3[k] * (u30 * y0 + u31 * y1 + u32 * y2 + u33 * y3)
         )
+
+
+@jit
+def _form_column(q, A, b, u):
+    """q_k += sum_{a < 4} u_a A_ak b_k: a feature left over against a block."""
+    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
+    u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
+    for k in range(q.shape[0]):
+        q[k] += b[k] * ((u0 * a0[k] + u1 * a1[k]) + (u2 * a2[k] + u3 * a3[k]))
 
 
 @jit
@@ -146,15 +232,48 @@ def add_sums(S, D, sign, n_pairs):
 
 @jit
 def add_scatter(S, D, sign, n_pairs):
-    """S_ab += sign sum_k D_ak D_bk for the blocks a <= b; the root of the coupling is in D."""
-    for a in range(0, S.shape[0], 4):
-        for b in range(a, S.shape[0], 4):
-            _add_scatter_block(S[a : a + 4, b : b + 4], D[a : a + 4], D[b : b + 4], sign, n_pairs)
+    """S_ab += sign sum_k D_ak D_bk for a <= b; the root of the coupling is already in D."""
+    whole = S.shape[0] // 4 * 4
+    for a in range(0, whole, 4):
+        A = D[a : a + 4]
+        _add_block(S[a : a + 4, a : a + 4], _scatter_triangle(A, n_pairs), sign)
+        for b in range(a + 4, whole, 4):
+            sums = _scatter_square(A, D[b : b + 4], n_pairs)
+            _add_block(S[a : a + 4, b : b + 4], sums, sign)
+        for b in range(whole, S.shape[0]):
+            s0, s1, s2, s3 = _scatter_column(A, D[b], n_pairs)
+            _add_block(S[a : a + 4, b : b + 1], ((s0,), (s1,), (s2,), (s3,)), sign)
+    for a in range(whole, S.shape[0]):
+        for b in range(a, S.shape[0]):
+            x, y, total = D[a], D[b], D.dtype.type(0)
+            for k in range(n_pairs):
+                total += x[k] * y[k]
+            S[a, b] += sign * total
 
 
 @jit
-def _add_scatter_block(S, A, B, sign, n_pairs):
-    """S_ab += sign sum_k A_ak B_bk, a, b < 4: 16 sums in registers, 16 multiply-adds for 8 loads."""
+def _add_block(S, sums, sign):
+    for a in range(len(sums)):
+        for b in range(len(sums[0])):
+            S[a, b] += sign * sums[a][b]
+
+
+@jit
+def _scatter_triangle(A, n_pairs):
+    """sum_k A_ak A_bk, a <= b < 4: 10 sums in registers; what is below the diagonal is 0."""
+    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
+    s00 = s01 = s02 = s03 = s11 = s12 = s13 = s22 = s23 = s33 = o = A.dtype.type(0)
+    for k in range(n_pairs):
+        x0, x1, x2, x3 = a0[k], a1[k], a2[k], a3[k]
+        s00, s01, s02, s03 = s00 + x0 * x0, s01 + x0 * x1, s02 + x0 * x2, s03 + x0 * x3
+        s11, s12, s13 = s11 + x1 * x1, s12 + x1 * x2, s13 + x1 * x3
+        s22, s23, s33 = s22 + x2 * x2, s23 + x2 * x3, s33 + x3 * x3
+    return (s00, s01, s02, s03), (o, s11, s12, s13), (o, o, s22, s23), (o, o, o, s33)
+
+
+@jit
+def _scatter_square(A, B, n_pairs):
+    """sum_k A_ak B_bk, a, b < 4: 16 sums in registers, 16 multiply-adds for 8 loads."""
     a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
     b0, b1, b2, b3 = B[0], B[1], B[2], B[3]
     s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = A.dtype.type(0)
@@ -166,17 +285,15 @@ def _add_scatter_block(S, A, B, sign, n_pairs):
         s10, s11, s12, s13 = s10 + x1 * y0, s11 + x1 * y1, s12 + x1 * y2, s13 + x1 * y3
         s20, s21, s22, s23 = s20 + x2 * y0, s21 + x2 * y1, s22 + x2 * y2, s23 + x2 * y3
         s30, s31, s32, s33 = s30 + x3 * y0, s31 + x3 * y1, s32 + x3 * y2, s33 + x3 * y3
-    sums = ((s00, s01, s02, s03), (s10, s11, s12, s13), (s20, s21, s22, s23), (s30, s31, s32, s33))
-    for a in range(4):
-        for b in range(4):
-            S[a, b] += sign * sums[a][b]
+    return (s00, s01, s02, s03), (s10, s11, s12, s13), (s20, s21, s22, s23), (s30, s31, s32, s33)
 
 
 @jit
-def aligned_buffer(n_rows, n_columns, like):
-    """Zeros of the type of `like`, rows on 64-byte boundaries: vector loads straddle no line."""
-    per_line = 64 // like.itemsize
-    width = -(-n_columns // per_line) * per_line
-    flat = np.zeros(n_rows * width + per_line, like.dtype)
-    skip = (-flat.ctypes.data % 64) // like.itemsize
-    return flat[skip : skip + n_rows * width].reshape((n_rows, width))
+def _scatter_column(A, b, n_pairs):
+    """sum_k A_ak b_k, a < 4: a feature left over against a block."""
+    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
+    s0 = s1 = s2 = s3 = A.dtype.type(0)
+    for k in range(n_pairs):
+        y = b[k]
+        s0, s1, s2, s3 = s0 + a0[k] * y, s1 + a1[k] * y, s2 + a2[k] * y, s3 + a3[k] * y
+    return s0, s1, s2, s3

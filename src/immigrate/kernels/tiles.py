@@ -15,12 +15,15 @@ FIRST_ROW, LAST_ROW, FIRST_COLUMN, LAST_COLUMN = 0, 1, 2, 3
 ROW_CLASS, COLUMN_CLASS, IS_DIAGONAL, FIRST_PAIR = 4, 5, 6, 7
 
 
+LANES = 8  # the pairs of a row take up whole vectors of this many
+
+
 class TileShape(NamedTuple):
     """Rows and columns of a tile, and pairs in the buffer of differences (at least a row)."""
 
     n_rows: int
     n_columns: int  # a multiple of n_rows
-    n_buffer: int
+    n_buffer: int  # a multiple of LANES
 
 
 def symmetric_tiles(starts, shape: TileShape):
@@ -69,11 +72,18 @@ def _even_width(size, shape):
     return -(-size // (n_blocks * shape.n_rows)) * shape.n_rows
 
 
+def whole_vectors(n_pairs):
+    """`n_pairs` rounded up to whole vectors."""
+    return -(-n_pairs // LANES) * LANES
+
+
 def _numbered(parts):
-    """All tiles in one table, with the number of the first pair of each and the total at the end."""
+    """All tiles in one table, each with the place of its first pair; the last row has the end."""
     tiles = np.concatenate([*parts, np.zeros((1, 8), dtype=np.int64)])
     n_rows = tiles[:, LAST_ROW] - tiles[:, FIRST_ROW]
     n_columns = tiles[:, LAST_COLUMN] - tiles[:, FIRST_COLUMN]
-    below = tiles[:, IS_DIAGONAL] * (n_rows * (n_rows + 1) // 2)
-    tiles[1:, FIRST_PAIR] = np.cumsum(n_rows * n_columns - below)[:-1]
+    places = n_rows * whole_vectors(n_columns)
+    for t in np.flatnonzero(tiles[:, IS_DIAGONAL]):
+        places[t] = whole_vectors(n_columns[t] - 1 - np.arange(n_rows[t])).sum()
+    tiles[1:, FIRST_PAIR] = np.cumsum(places)[:-1]
     return tiles

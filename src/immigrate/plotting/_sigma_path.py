@@ -40,7 +40,9 @@ class SigmaPathDisplay:
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> model = ImmigrateClassifierCV().fit(X, y)
-    >>> display = SigmaPathDisplay.from_estimator(model)  # doctest: +SKIP
+    >>> display = SigmaPathDisplay.from_estimator(model)
+    >>> len(display.axes_)
+    3
     """
 
     def __init__(self, *, scores, costs, weights, feature_names):
@@ -98,7 +100,9 @@ class SigmaPathDisplay:
         for ax in axes:
             ax.axvline(self._chosen["sigma"], color="0.75", linewidth=1, zorder=0)
             ax.spines[["top", "right"]].set_visible(False)
-        axes[0].set_xscale("log")
+            ax.set_xscale("log")
+            ax.set_xticks(self._sigmas, [f"{sigma:.3g}" for sigma in self._sigmas])
+            ax.minorticks_off()
         axes[-1].set_xlabel("sigma (width of the neighbourhood)")
         self.axes_, self.figure_ = np.asarray(axes), axes[0].figure
         return self

@@ -45,7 +45,7 @@ def spread_labels(ax, x, ends, *, height=0.07):
             fontsize="small",
             va="center",
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5},
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "relpos": (0, 0.5)},
         )
 
 

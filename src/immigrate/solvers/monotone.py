@@ -42,9 +42,14 @@ def spectral_descent(
     *,
     max_iter: int,
     tol: float,
+    first_step: float = np.inf,
     on_step: Callable[[int, float, float], None] | None = None,
 ) -> Solution:
-    """Descend from `start` until the relative Frank-Wolfe gap is at most `tol`."""
+    """Descend from `start` until the relative Frank-Wolfe gap is at most `tol`.
+
+    A start that is near a solution already does better with a `first_step` as long as the
+    last of the fit before than with the paper's step, which forgets where it came from.
+    """
 
     def visit(weights: Array, reject_above: float = np.inf) -> Iterate | None:
         at = problem.evaluate(weights, sigma, reject_above=reject_above)
@@ -56,7 +61,7 @@ def spectral_descent(
 
     now = visit(start)
     assert now is not None
-    path, n_passes, step = [now.cost], 1, np.inf
+    path, n_passes, step = [now.cost], 1, first_step
     rounding = problem.cost_rounding(sigma)
     while True:
         if on_step:
@@ -76,7 +81,9 @@ def spectral_descent(
         step = _barzilai_borwein(now, after)
         now = after
         path.append(now.cost)
-    return Solution(now.weights, tuple(path), now.oracle.gap, n_passes, stop, now.scores)
+    return Solution(
+        now.weights, tuple(path), now.oracle.gap, n_passes, stop, now.scores, next_step=step
+    )
 
 
 def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:

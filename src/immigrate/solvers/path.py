@@ -31,8 +31,11 @@ def weight_path(
     options
         Passed on to the solver.
     """
+    last = None
     for sigma in sigmas:
-        solution = solver(problem, start, sigma, weight_set, **options)
-        yield solution
-        if is_warm:
-            start = solution.weights
+        if is_warm and last is not None:
+            start = last.weights
+            # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
+            options["first_step"] = last.next_step * sigma / last_sigma
+        last, last_sigma = solver(problem, start, sigma, weight_set, **options), sigma
+        yield last

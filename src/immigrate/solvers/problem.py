@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -45,6 +47,12 @@ class MarginProblem:
         self._exponent = _span_exponent(X)
         self._kernel = pair_kernel(self._scaled(X), y, anchor_weight, n_threads=n_threads)
 
+    def with_anchor_weight(self, anchor_weight: Array) -> MarginProblem:
+        """The same samples with other anchor weights, as boosting needs them every round."""
+        other = copy.copy(self)
+        other._kernel = self._kernel.with_anchor_weight(anchor_weight)
+        return other
+
     def evaluate(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
         """Cost, gradient and leave-one-out scores at `W`.
 
@@ -60,11 +68,24 @@ class MarginProblem:
             scores=_in_units(result.scores, unit),
         )
 
+    def loo_scores(self, W: Array, sigma: float) -> ClassScores:
+        """Scores of each training sample against all the others, without the gradient."""
+        return self.evaluate(W, sigma, reject_above=-np.inf).scores
+
     def class_scores(self, X_new: Array, W: Array, sigma: float) -> ClassScores:
         """Scores of new samples against each class of the training samples."""
         unit = self._distance_unit(W)
         scores = self._kernel.scores(self._scaled(X_new), W, _clipped(sigma / unit))
         return _in_units(scores, unit)
+
+    def class_scores_many(
+        self, X_new: Array, weights: Sequence[Array], sigmas: Sequence[float]
+    ) -> list[ClassScores]:
+        """`class_scores` of several models in one sweep: the differences are shared."""
+        unit = self._distance_unit(weights[0])
+        scaled = [_clipped(sigma / unit) for sigma in sigmas]
+        many = self._kernel.scores_many(self._scaled(X_new), weights, scaled)
+        return [_in_units(scores, unit) for scores in many]
 
     def cost_rounding(self, sigma: float) -> float:
         """Size of the rounding error of a cost: its logarithms come multiplied by sigma."""

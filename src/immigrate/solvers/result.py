@@ -34,6 +34,8 @@ class Solution:
     stop : Stop
     scores : ClassScores
         Leave-one-out scores of the training samples at `weights`.
+    next_step : float
+        Length of the step that would come next, for a fit that goes on from here.
     """
 
     weights: Array
@@ -42,6 +44,7 @@ class Solution:
     n_passes: int
     stop: Stop
     scores: ClassScores
+    next_step: float = float("inf")
 
     @property
     def n_iter(self) -> int:

@@ -1,0 +1,182 @@
+"""Speed of the pairwise passes against what the machine can do.
+
+    roofline(n, p) = n^2 p^2 / G + n^2 e        for a training pass,
+                     m n p^2 / G + m n e        for a prediction of m new samples,
+
+G the float64 matrix-multiply rate and e the time of one exponential, measured in the same run
+with the same number of threads. Prints two tables and writes ``benchmarks/results/*.csv``.
+
+    make bench                                     everything
+    python benchmarks/bench_pass.py --quick        without the largest shape and the NumPy loop
+    python benchmarks/bench_pass.py --clock cpu    for a machine that others use too: CPU seconds
+                                                   of this process, divided by the threads
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+from numba import njit
+from threadpoolctl import threadpool_limits
+
+from immigrate.kernels import reference
+from immigrate.kernels.fused import PairKernel
+from immigrate.kernels.microkernels import exponential
+
+SHAPES = [(200, 5), (200, 22), (1000, 8), (1000, 30), (1000, 100), (3000, 20), (500, 300)]
+LARGEST = (10_000, 12)
+SIGMAS = [4.0, 0.25]
+LONGEST_REFERENCE = 3000 * 3000 * 20  # n^2 p above which the NumPy loop takes too long
+RESULTS = Path(__file__).parent / "results"
+
+FIRST_CALL = """
+import time, numpy as np
+from immigrate.kernels import pair_kernel
+X, y = np.random.default_rng(0).standard_normal((50, 4)), np.arange(50) % 2
+start = time.perf_counter()
+pair_kernel(X, y).margin(np.eye(4), 1.0)
+print(time.perf_counter() - start)
+"""
+
+
+def best(task, clock, *, seconds=1.0, most=200):
+    """Shortest of the runs that fit into some seconds, three at least."""
+    task()
+    times, deadline = [], time.perf_counter() + seconds
+    while len(times) < 3 or (time.perf_counter() < deadline and len(times) < most):
+        start = clock()
+        task()
+        times.append(clock() - start)
+    return min(times)
+
+
+def matrix_multiply_rate(n_threads, clock, size=1536):
+    A = np.random.default_rng(0).standard_normal((size, size))
+    with threadpool_limits(n_threads, user_api="blas"):
+        return 2 * size**3 / best(lambda: A @ A, clock)
+
+
+@njit(nogil=True)
+def _own_exp(x, out):
+    for k in range(x.shape[0]):
+        out[k] = exponential(x[k])
+
+
+def exponential_seconds(n_threads, clock, size=40_000, n_rounds=50):
+    """Time of one exponential: NumPy's or our own, whichever is faster here."""
+    blocks = [np.linspace(-20, 0, size) for _ in range(n_threads)]
+    outs = [np.empty(size) for _ in range(n_threads)]
+    pool = ThreadPoolExecutor(n_threads)
+
+    def rounds(function, x, out):
+        for _ in range(n_rounds):
+            function(x, out)
+
+    def seconds(function):
+        def task():
+            return list(pool.map(lambda pair: rounds(function, *pair), zip(blocks, outs)))
+
+        return best(task, clock) / (n_threads * n_rounds * size)
+
+    return min(seconds(np.exp), seconds(_own_exp))
+
+
+def table(n, p, dtype=np.float64):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, p)).astype(dtype)
+    return X, rng.integers(0, 2, n), np.eye(p) / np.sqrt(p)
+
+
+def training_row(n, p, sigma, n_threads, machine):
+    X, y, W = table(n, p)
+    clock, G, e = machine
+    kernel = PairKernel(X, y, n_threads=n_threads)
+    narrow = PairKernel(X.astype(np.float32), y, n_threads=n_threads)
+    roofline = n**2 * (p**2 / G + e)
+    seconds = best(lambda: kernel.margin(W, sigma), clock)
+    row = {"n": n, "p": p, "sigma": sigma, "threads": n_threads, "roofline_ms": 1e3 * roofline}
+    row |= {"pass_ms": 1e3 * seconds, "ratio": seconds / roofline}
+    row["float32_gain"] = seconds / best(lambda: narrow.margin(W, sigma), clock)
+    return row
+
+
+def reference_seconds(n, p, sigma, clock):
+    X, y, W = table(n, p)
+    D = np.full(n, 1 / n)
+    start = clock()
+    reference.margin_pass(X, y, W, sigma, D)
+    return clock() - start
+
+
+def prediction_row(n, p, sigma, n_threads, machine):
+    X, y, W = table(n, p)
+    clock, G, e = machine
+    kernel = PairKernel(X, y, n_threads=n_threads)
+    roofline = n**2 * (p**2 / G + e)  # as many new samples as old, each pair once
+    seconds = best(lambda: kernel.scores(X, W, sigma), clock)
+    row = {"n": n, "p": p, "sigma": sigma, "threads": n_threads, "roofline_ms": 1e3 * roofline}
+    return row | {"pass_ms": 1e3 * seconds, "ratio": seconds / roofline}
+
+
+def first_call_seconds():
+    """First call with an empty cache, and in a second process."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        command = [sys.executable, "-c", FIRST_CALL]
+        return [
+            float(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+            for _ in range(2)
+        ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="wall")
+    options = parser.parse_args()
+    shapes = SHAPES if options.quick else [*SHAPES, LARGEST]
+    training, prediction = [], []
+    for n_threads in sorted({1, joblib.cpu_count()}):
+        clock = (
+            time.perf_counter
+            if options.clock == "wall"
+            else lambda threads=n_threads: time.process_time() / threads
+        )
+        machine = (
+            clock,
+            matrix_multiply_rate(n_threads, clock),
+            exponential_seconds(n_threads, clock),
+        )
+        print(
+            f"{n_threads} threads: G = {machine[1] / 1e9:.1f} GF/s, e = {1e9 * machine[2]:.2f} ns"
+        )
+        for n, p in shapes:
+            for sigma in SIGMAS:
+                row = training_row(n, p, sigma, n_threads, machine)
+                if not options.quick and n * n * p <= LONGEST_REFERENCE:
+                    plain = reference_seconds(n, p, sigma, time.perf_counter)
+                    row["times_faster_than_numpy"] = 1e3 * plain / row["pass_ms"]
+                training.append(row)
+            prediction.append(prediction_row(n, p, 4.0, n_threads, machine))
+    RESULTS.mkdir(exist_ok=True)
+    for name, rows in (("pass", training), ("prediction", prediction)):
+        frame = pd.DataFrame(rows)
+        frame.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.4g")
+        print(f"\n{name} ({options.clock} clock)")
+        print(frame.to_string(index=False, float_format=lambda x: f"{x:.2f}"))
+    compiled, cached = first_call_seconds()
+    print(f"\nfirst call: {compiled:.1f} s; in a second process: {cached:.2f} s")
+
+
+if __name__ == "__main__":
+    main()

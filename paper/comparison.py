@@ -1,0 +1,92 @@
+"""From cells to numbers: mean accuracies, differences to the paper, wins, ties and losses."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from paper.datasets import SYNTHETIC
+from paper.published import REFERENCE, accuracies, table_datasets, table_methods
+from paper.published import win_tie_loss as published_win_tie_loss
+from paper.statistics import win_tie_loss
+
+# Rows that the paper does not have, under the table in which they belong.
+ADDED = {1: ("MAJ",), 2: ("IGT+", "MAJ"), 3: ("BIM+", "MAJ")}
+# This library's defaults against the paper's settings.
+OURS_AGAINST_PAPER = (("IGT+", "IGT"), ("BIM+", "BIM"))
+
+
+def accuracy_trials(frame: pd.DataFrame) -> pd.DataFrame:
+    """Accuracy in percent: one row a trial (data, repeat, fold), one column a method."""
+    ok = frame[frame["status"] == "ok"]
+    ok = ok[ok["n_folds"] == n_folds(frame)]
+    accuracy = 100 * ok["n_correct"].astype(float) / ok["n_tested"].astype(float)
+    index = ["data", "repeat", "fold"]
+    return ok.assign(accuracy=accuracy).pivot(index=index, columns="method", values="accuracy")
+
+
+def n_folds(frame: pd.DataFrame) -> int:
+    """The number of folds of most cells; the paper's 10 if there are none."""
+    return int(frame["n_folds"].mode().iloc[0]) if len(frame) else 10
+
+
+def table_rows(table: int) -> list[str]:
+    """Methods of a table: the paper's, then ours."""
+    return [*table_methods(table), *ADDED[table]]
+
+
+def table_columns(frame: pd.DataFrame, table: int) -> list[str]:
+    """Data sets of a table: the paper's, then those with results that it does not print."""
+    added = [code for code in SYNTHETIC if table != 1 and code in set(frame["data"])]
+    return [*table_datasets(table), *added]
+
+
+def long_table(frame: pd.DataFrame, table: int) -> pd.DataFrame:
+    """One row for each method and data set of a table: ours, the paper's, their difference."""
+    trials = accuracy_trials(frame)
+    grouped = trials.groupby("data")
+    summary = pd.concat(
+        {
+            "ours": grouped.mean().stack(),
+            "sd": grouped.std().stack(),
+            "n_trials": grouped.count().stack(),
+        },
+        axis=1,
+    )
+    failed = frame[frame["status"] != "ok"].groupby(["data", "method"])
+    summary = summary.join(failed.size().rename("n_failed"), how="outer")
+    summary = summary.join(failed["error"].first())
+    printed = accuracies().query("table == @table").set_index(["data", "method"])["accuracy"]
+    cells = pd.MultiIndex.from_product(
+        [table_columns(frame, table), table_rows(table)], names=["data", "method"]
+    )
+    rows = summary.reindex(cells).join(printed.rename("paper"))
+    rows["difference"] = rows["ours"] - rows["paper"]
+    columns = ["ours", "paper", "difference", "sd", "n_trials", "n_failed", "error"]
+    return rows[columns].reset_index()
+
+
+def counts(frame: pd.DataFrame, a: str, b: str, data=None, *, corrected=False) -> str:
+    """Wins, ties and losses of method `a` against `b` over data sets, such as "17,2,1"."""
+    trials = accuracy_trials(frame)
+    if a not in trials or b not in trials or a == b:
+        return ""
+    both = trials[[a, b]].dropna()
+    groups = [g for code, g in both.groupby("data") if data is None or code in data]
+    pairs = [(g[a], g[b]) for g in groups if len(g) > 1]
+    result = win_tie_loss(pairs, n_folds=n_folds(frame) if corrected else None)
+    return ",".join(map(str, result)) if pairs else ""
+
+
+def win_tie_loss_columns(frame: pd.DataFrame, table: int) -> pd.DataFrame:
+    """W,T,L of the table's reference method against each row: the paper's and ours, two tests."""
+    reference, data = REFERENCE[table], set(table_datasets(table))
+    printed = published_win_tie_loss().query("table == @table").set_index("method")
+    rows = {}
+    for method in table_rows(table):
+        known = method in printed.index
+        rows[method] = {
+            "paper": ",".join(map(str, printed.loc[method, "wins":"losses"])) if known else "",
+            "paired t": counts(frame, reference, method, data),
+            "corrected t": counts(frame, reference, method, data, corrected=True),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

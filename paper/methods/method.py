@@ -1,0 +1,34 @@
+"""What a row of the result tables is made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from sklearn.model_selection import StratifiedKFold
+
+
+def inner_folds(random_state: int) -> StratifiedKFold:
+    """Five folds of the training set, for settings chosen by internal cross-validation.
+
+    The paper does not give their number. Shuffled, because some tables are sorted.
+    """
+    return StratifiedKFold(5, shuffle=True, random_state=random_state)
+
+
+class Method(ABC):
+    """A classifier as the paper's experiment uses it.
+
+    `estimator` returns a fresh scikit-learn classifier for standardised features. It imports
+    what it needs, so that a method whose library is missing fails alone.
+    """
+
+    code: str
+    name: str
+
+    @abstractmethod
+    def estimator(self, random_state: int):
+        """A new, unfitted classifier."""
+
+    def settings(self) -> str:
+        """The classifier in one line: stored with each result; a change re-runs the cells."""
+        return " ".join(repr(self.estimator(random_state=0)).split())

@@ -1,0 +1,79 @@
+"""REL, RFF, SIM and LFE: weights of the Relief family, then nearest neighbours."""
+
+from __future__ import annotations
+
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+
+from paper.methods.method import Method, inner_folds
+
+
+class ReliefNeighbor(Method):
+    """Relief with Euclidean distance, then 1-NN on the weighted features.
+
+    References
+    ----------
+    K. Kira, L. Rendell, A practical approach to feature selection, ICML 1992.
+    """
+
+    code, name = "REL", "Relief"
+
+    def estimator(self, random_state):
+        from immigrate import Relief, make_margin_knn
+
+        return make_margin_knn(Relief(random_state=random_state), n_neighbors=1)
+
+
+class ReliefFNeighbors(Method):
+    """ReliefF with Manhattan distance, then k-NN with k = 1, 3 or 5 by cross-validation.
+
+    References
+    ----------
+    I. Kononenko, Estimating attributes: analysis and extensions of RELIEF, ECML 1994.
+    M. Robnik-Šikonja, I. Kononenko, Theoretical and empirical analysis of ReliefF and
+    RReliefF, Machine Learning 53, 2003. doi:10.1023/A:1025667309714
+    """
+
+    code, name = "RFF", "ReliefF"
+
+    def estimator(self, random_state):
+        from immigrate import ReliefF, make_margin_knn
+
+        model = make_margin_knn(ReliefF(), n_neighbors=1)
+        parameter = next(name for name in model.get_params() if name.endswith("__n_neighbors"))
+        return GridSearchCV(model, {parameter: [1, 3, 5]}, cv=inner_folds(random_state))
+
+
+class SimbaNeighbor(Method):
+    """Simba with Euclidean distance, then 1-NN on the weighted features.
+
+    References
+    ----------
+    R. Gilad-Bachrach, A. Navot, N. Tishby, Margin based feature selection: theory and
+    algorithms, ICML 2004. doi:10.1145/1015330.1015352
+    """
+
+    code, name = "SIM", "Simba"
+
+    def estimator(self, random_state):
+        from immigrate import Simba, make_margin_knn
+
+        return make_margin_knn(Simba(random_state=random_state), n_neighbors=1)
+
+
+class LocalFeatureExtraction(Method):
+    """LFE's projection, then 1-NN; the paper does not name the classifier.
+
+    References
+    ----------
+    Y. Sun, D. Wu, A RELIEF based feature extraction algorithm, SIAM Data Mining 2008.
+    doi:10.1137/1.9781611972788.17
+    """
+
+    code, name = "LFE", "Local feature extraction"
+
+    def estimator(self, random_state):
+        from immigrate import LFE
+
+        return Pipeline([("lfe", LFE()), ("knn", KNeighborsClassifier(n_neighbors=1))])

@@ -1,0 +1,107 @@
+"""Running cells: what is missing, in parallel, each result on disk the moment it is known."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+
+from joblib import Parallel, delayed
+
+import immigrate
+from paper.cells import Cell, Outcome, settings
+from paper.store import Store, read_tracked
+from paper.worker import Worker
+
+
+def run(
+    cells: list[Cell],
+    database: Path,
+    *,
+    folder: str | None = None,
+    tracked: Path | None = None,
+    n_jobs: int = 1,
+    time_limit: float = 600.0,
+    retry: bool = False,
+    report: Callable[[str], None] | None = None,
+) -> int:
+    """Run the cells that `database` does not hold yet and return how many there were.
+
+    Stopping at any point, even by kill -9, loses only the cells that were running. A new
+    database starts from the tracked results. Cells whose method has other settings now than
+    when they ran are run again; failed ones only if `retry`.
+    """
+    described = {method: settings(method) for method in {cell.method for cell in cells}}
+    is_new = not database.exists()
+    with closing(Store(database)) as store:
+        if is_new and tracked is not None and (tracked / "repeats.csv").exists():
+            store.fill(read_tracked(tracked))
+        done = store.finished(described, retry=retry)
+        pending = [cell for cell in cells if cell not in done]
+        progress = Progress(len(pending), report or _to_terminal)
+        for cell, result in _outcomes(pending, folder, n_jobs, time_limit):
+            store.add(cell, result, described[cell.method], immigrate.__version__)
+            progress.advance(cell, result)
+    return len(pending)
+
+
+def _outcomes(cells, folder, n_jobs, time_limit) -> Iterator[tuple[Cell, Outcome]]:
+    """Pairs of cell and outcome as they come in, from `n_jobs` killable workers."""
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    workers = [Worker(folder, time_limit) for _ in range(n_jobs)]
+    for worker in workers:
+        idle.put(worker)
+
+    def on_idle_worker(cell):
+        worker = idle.get()
+        try:
+            return cell, worker(cell)
+        finally:
+            idle.put(worker)
+
+    # The threads only wait for their worker process; the processes do the work.
+    parallel = Parallel(n_jobs, backend="threading", return_as="generator_unordered")
+    try:
+        yield from parallel(delayed(on_idle_worker)(cell) for cell in cells)
+    finally:
+        for worker in workers:
+            worker.close()
+
+
+class Progress:
+    """A line that says how far the run is, what failed and how long it will take."""
+
+    def __init__(self, n_cells: int, report: Callable[[str], None]):
+        self.n_cells, self.report = n_cells, report
+        self.n_done = self.n_failed = 0
+        self.start = time.monotonic()
+
+    def advance(self, cell: Cell, result: Outcome) -> None:
+        """Count one more cell and report."""
+        self.n_done += 1
+        self.n_failed += result.status != "ok"
+        elapsed = time.monotonic() - self.start
+        left = elapsed / self.n_done * (self.n_cells - self.n_done)
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        trial = f"{cell.data} {cell.method} {cell.repeat + 1}/{cell.fold + 1}"
+        share = 100 * self.n_done / self.n_cells
+        self.report(
+            f"{self.n_done}/{self.n_cells} ({share:.0f} %){failed}, {_clock(left)} left  {trial}"
+        )
+
+
+def _to_terminal(line: str) -> None:
+    """Overwrite one line on a terminal; in a log file print now and then only."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+    elif int(line.split("/", 1)[0]) % 100 == 0:
+        print(line, file=sys.stderr, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}"

@@ -1,0 +1,130 @@
+"""Where results live: a SQLite file while running, a CSV file under version control.
+
+A row of the CSV file is one repeat of one method on one data set; its folds are joined by
+spaces. It holds everything the SQLite file does, so that either can be made from the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import closing
+from dataclasses import astuple
+from pathlib import Path
+
+import pandas as pd
+
+from paper.cells import Cell, Outcome
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS cells (
+    data TEXT, method TEXT, repeat INTEGER, fold INTEGER, n_folds INTEGER,
+    status TEXT, n_correct INTEGER, n_tested INTEGER, seconds REAL, error TEXT, note TEXT,
+    settings TEXT, version TEXT,
+    PRIMARY KEY (data, method, repeat, fold, n_folds)
+)
+"""
+_KEY = ["data", "method", "repeat", "fold", "n_folds"]
+_REPEAT = ["data", "method", "n_folds", "repeat"]
+
+
+class Store:
+    """Results in a SQLite file; each `add` is on disk when it returns."""
+
+    def __init__(self, path: Path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Many cells finish in the main thread of one run; a second reader may look on.
+        self._connection = sqlite3.connect(path, timeout=60)
+        self._connection.execute(_SCHEMA)
+        self._connection.commit()
+
+    def add(self, cell: Cell, result: Outcome, settings: str, version: str) -> None:
+        """Append the outcome of a cell, in place of an earlier one."""
+        row = (*astuple(cell), *astuple(result), settings, version)
+        with self._connection:
+            self._connection.execute(
+                f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * len(row))})", row
+            )
+
+    def finished(self, settings: dict[str, str], *, retry: bool = False) -> set[Cell]:
+        """Cells that need not run: same settings, and not failed if failures are retried."""
+        rows = self._connection.execute(f"SELECT {', '.join(_KEY)}, status, settings FROM cells")
+        return {
+            Cell(*row[:5])
+            for row in rows
+            if row[6] == settings.get(row[1]) and (row[5] == "ok" or not retry)
+        }
+
+    def frame(self) -> pd.DataFrame:
+        """All results, one row a cell."""
+        order = "ORDER BY data, method, n_folds, repeat, fold"
+        return pd.read_sql_query(f"SELECT * FROM cells {order}", self._connection)
+
+    def fill(self, frame: pd.DataFrame) -> None:
+        """Take over rows of `frame` whose cells are not here yet."""
+        columns = [row[1] for row in self._connection.execute("PRAGMA table_info(cells)")]
+        rows = frame[columns].astype(object).where(frame[columns].notna(), None)
+        with self._connection:
+            self._connection.executemany(
+                f"INSERT OR IGNORE INTO cells VALUES ({', '.join('?' * len(columns))})",
+                rows.itertuples(index=False, name=None),
+            )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+
+def results(database: Path, tracked: Path) -> pd.DataFrame:
+    """Results of the SQLite file if there is one, of the tracked CSV files otherwise."""
+    if database.exists():
+        with closing(Store(database)) as store:
+            return store.frame()
+    return read_tracked(tracked) if (tracked / "repeats.csv").exists() else _no_results()
+
+
+def write_tracked(frame: pd.DataFrame, folder: Path) -> None:
+    """Write `repeats.csv` (one row a repeat) and `settings.csv` (what each method was)."""
+    frame = frame.assign(settings_id=frame["settings"].map(_digest))
+    ok = frame["status"] == "ok"
+    frame["correct"] = frame["n_correct"].astype("Int64").astype(str).where(ok, frame["status"])
+    frame["tested"] = frame["n_tested"].astype("Int64").astype(str).where(ok, "0")
+    frame["seconds"] = frame["seconds"].map("{:.3g}".format)
+    joined = {c: (c, lambda x: " ".join(map(str, x))) for c in ("fold", "correct", "tested")}
+    one = {c: (c, "max") for c in ("error", "note", "version")}
+    repeats = frame.groupby([*_REPEAT, "settings_id"], sort=True).agg(
+        **joined, seconds=("seconds", " ".join), **one
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    repeats.reset_index().to_csv(folder / "repeats.csv", index=False)
+    used = frame[["method", "settings_id", "settings"]].drop_duplicates()
+    used.sort_values(["method", "settings_id"]).to_csv(folder / "settings.csv", index=False)
+
+
+def read_tracked(folder: Path) -> pd.DataFrame:
+    """The cells that `write_tracked` wrote, one row a cell."""
+    text = {"data": str, "method": str, "fold": str, "correct": str, "tested": str}
+    repeats = pd.read_csv(folder / "repeats.csv", dtype={**text, "seconds": str, "version": str})
+    settings = pd.read_csv(folder / "settings.csv", dtype=str).fillna("")
+    lists = ["fold", "correct", "tested", "seconds"]
+    for column in lists:
+        repeats[column] = repeats[column].str.split(" ")
+    frame = repeats.explode(lists).merge(settings, on=["method", "settings_id"])
+    frame["n_correct"] = pd.to_numeric(frame["correct"], errors="coerce")
+    frame["status"] = frame["correct"].where(frame["n_correct"].isna(), "ok")
+    frame["n_tested"] = pd.to_numeric(frame["tested"]).where(frame["status"] == "ok")
+    failed = frame["status"] != "ok"
+    frame["error"] = frame["error"].fillna("").where(failed, "")
+    frame["note"] = frame["note"].fillna("")
+    numbers = {"fold": int, "seconds": float}
+    columns = [*_KEY, "status", "n_correct", "n_tested", "seconds", "error", "note"]
+    return frame.astype(numbers)[[*columns, "settings", "version"]].reset_index(drop=True)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _no_results() -> pd.DataFrame:
+    names = [*_KEY, "status", "n_correct", "n_tested", "seconds", "error", "note"]
+    return pd.DataFrame(columns=[*names, "settings", "version"])

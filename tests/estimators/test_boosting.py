@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from immigrate import BoostedImmigrateClassifier, ImmigrateClassifierCV
+from immigrate.datasets import make_monk1, make_xor
+
+
+@pytest.fixture(scope="module")
+def binary():
+    X, y = make_xor(120, 4, noise=0.15, random_state=0)
+    return StandardScaler().set_output(transform="pandas").fit_transform(X), y
+
+
+@pytest.fixture(params=["samme", "paper"])
+def variant(request):
+    return request.param
+
+
+def test_votes_are_what_the_learners_say(binary, variant):
+    """The one sweep over all learners against each learner alone."""
+    X, y = binary
+    model = BoostedImmigrateClassifier(12, variant=variant).fit(X, y)
+    total = np.zeros((len(y), 2))
+    for learner in model.estimators_:
+        d = np.abs(X.to_numpy()[:, None] - X.to_numpy()[None])
+        q = np.einsum("ija,ab,ijb->ij", d, learner.weights, d)
+        boltzmann = np.exp(-q / learner.sigma)
+        per_class = np.stack([boltzmann[:, y == c] for c in (0, 1)])
+        if variant == "samme":
+            share = per_class.sum(axis=2).T
+            total += learner.vote * share / share.sum(axis=1, keepdims=True)
+        else:
+            distance = np.stack([(boltzmann * q)[:, y == c] for c in (0, 1)]).sum(axis=2)
+            nearest = (distance / per_class.sum(axis=2)).argmin(axis=0)
+            total += learner.vote * np.eye(2)[nearest]
+    expected = total / sum(learner.vote for learner in model.estimators_)
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-8, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), expected.argmax(axis=1))
+
+
+def test_stages_end_at_the_prediction(binary, variant):
+    X, y = binary
+    model = BoostedImmigrateClassifier(8, variant=variant).fit(X, y)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == len(model.estimators_)
+    np.testing.assert_array_equal(stages[-1], model.predict(X))
+    scores = list(model.staged_score(X, y))
+    assert scores[-1] == model.score(X, y)
+
+
+def test_ensemble_has_one_weight_matrix(binary, variant):
+    X, y = binary
+    model = BoostedImmigrateClassifier(8, variant=variant).fit(X, y)
+    mean = sum(learner.vote * learner.weights for learner in model.estimators_)
+    np.testing.assert_allclose(model.weight_matrix_, mean / np.linalg.norm(mean))
+    assert set(model.interactions(top=3)["feature_1"]) <= set(X.columns)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+
+
+def test_sample_weights_are_the_first_anchor_weights(binary, variant):
+    X, y = binary
+    weight = np.random.default_rng(0).uniform(0.2, 1, len(y))
+    one = BoostedImmigrateClassifier(5, variant=variant).fit(X, y, weight)
+    same = BoostedImmigrateClassifier(5, variant=variant).fit(X, y, 7 * weight)
+    plain = BoostedImmigrateClassifier(5, variant=variant).fit(X, y)
+    np.testing.assert_allclose(same.weight_matrix_, one.weight_matrix_, atol=1e-10)
+    assert np.abs(plain.weight_matrix_ - one.weight_matrix_).max() > 1e-4
+
+
+def test_threads_do_not_matter_and_seeds_do(binary):
+    X, y = binary
+    fits = [
+        BoostedImmigrateClassifier(init="random", random_state=s, n_jobs=j).fit(X, y)
+        for s, j in ((0, 1), (0, 2), (1, 1))
+    ]
+    np.testing.assert_array_equal(fits[0].predict_proba(X), fits[1].predict_proba(X))
+    np.testing.assert_array_equal(fits[0].weight_matrix_, fits[1].weight_matrix_)
+    assert not np.array_equal(fits[0].weight_matrix_, fits[2].weight_matrix_)
+
+
+def test_perfect_learners_are_kept():
+    """MONK-1, which the paper's rule of discarding errors of 0 throws away."""
+    X, y = make_monk1()
+    model = make_pipeline(StandardScaler(), BoostedImmigrateClassifier())
+    assert (
+        cross_val_score(model, X, y, cv=StratifiedKFold(3, shuffle=True, random_state=0)).mean()
+        == 1
+    )
+
+
+@pytest.mark.slow
+def test_monk1_is_solved():
+    X, y = make_monk1()
+    model = make_pipeline(StandardScaler(), BoostedImmigrateClassifier())
+    folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    assert cross_val_score(model, X, y, cv=folds).mean() == 1
+
+
+def test_an_empty_ensemble_is_impossible():
+    """Two clouds far apart: every learner is perfect, and Algorithm 3 discards all of them."""
+    X = np.concatenate([np.zeros((10, 2)), 50 * np.ones((10, 2))])
+    X += np.random.default_rng(0).standard_normal(X.shape)
+    y = np.repeat([0, 1], 10)
+    with pytest.warns(UserWarning, match="All 5 learners were discarded"):
+        paper = BoostedImmigrateClassifier(5, variant="paper").fit(X, y)
+    assert len(paper.estimators_) == 1
+    assert paper.score(X, y) == 1
+    ours = BoostedImmigrateClassifier(5).fit(X, y)
+    assert len(ours.estimators_) == 1
+    assert np.isfinite(ours.estimators_[0].vote)
+
+
+def test_wine_always_has_learners():
+    X, y = load_wine(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X[y < 2]), y[y < 2]
+    for train, _ in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
+        model = BoostedImmigrateClassifier().fit(X[train], y[train])
+        assert len(model.estimators_) >= 1
+        assert all(learner.vote > 0 for learner in model.estimators_)
+
+
+def test_label_noise_does_not_collapse_the_vote():
+    """A fifth of the labels flipped: the ensemble stays within a point of the single model."""
+    rng = np.random.default_rng(0)
+    gain = []
+    for seed in range(5):
+        X, clean = make_xor(500, 4, random_state=seed)
+        y = clean ^ (rng.uniform(size=500) < 0.2)
+        train, test = slice(0, 250), slice(250, 500)
+        boosted = (
+            BoostedImmigrateClassifier(50).fit(X[train], y[train]).score(X[test], clean[test])
+        )
+        single = ImmigrateClassifierCV().fit(X[train], y[train]).score(X[test], clean[test])
+        gain.append(boosted - single)
+    assert np.mean(gain) > -0.01
+
+
+def test_three_classes():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), BoostedImmigrateClassifier())
+    assert cross_val_score(model, X, y, cv=5).mean() > 0.93
+    with pytest.raises(ValueError, match="variant='paper' is for two classes and y holds 3"):
+        BoostedImmigrateClassifier(variant="paper").fit(X, y)
+
+
+def test_screened_ensemble_keeps_names():
+    X, y = make_xor(150, 200, random_state=0)
+    X["strong"] = y + 0.5 * np.random.default_rng(0).standard_normal(len(y))
+    model = BoostedImmigrateClassifier(3, screen="im4e", screen_max=5, keep=["a", "b"]).fit(X, y)
+    assert {"a", "b", "strong"} <= set(model.get_feature_names_out())
+    assert model.weight_matrix_.shape[0] == len(model.get_feature_names_out())
+    assert model.predict(X).shape == (150,)
+
+
+def test_pickle_predicts_the_same(binary):
+    X, y = binary
+    model = BoostedImmigrateClassifier().fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_verbose_reports_each_round(binary, capsys):
+    X, y = binary
+    model = BoostedImmigrateClassifier(3, verbose=True).fit(X, y)
+    assert len(capsys.readouterr().out.splitlines()) == model.n_iter_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"variant": "real"}, r"choose one of \['paper', 'samme'\]"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number"),
+        ({"sigma": -1}, "sigma must be a number above 0"),
+        ({"sigma": "large"}, "sigma must be a number above 0"),
+        ({"sigma_max": 0}, "sigma_max must be a number above 0"),
+        ({"constraint": "clip"}, "the paper's full steps"),
+    ],
+)
+def test_bad_parameters_say_what_to_do(binary, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        BoostedImmigrateClassifier(**parameters).fit(*binary)

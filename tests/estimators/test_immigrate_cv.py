@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate.datasets import make_monk1
+from immigrate.estimators._selection import CRITERIA, Selection
+from immigrate.estimators._sigma import PAPER_GRID, sigma_grid, typical_distance
+
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    return StandardScaler().set_output(transform="pandas").fit_transform(X), y
+
+
+@quiet
+@pytest.mark.parametrize("loader", [load_iris, load_wine])
+def test_papers_protocol_is_a_plain_grid_search(loader):
+    X, y = loader(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    path = ImmigrateClassifierCV(
+        "paper", prunes=(None, "auto"), rules=("distance",), cv=folds, solver="paper"
+    ).fit(X, y)
+    grid = GridSearchCV(
+        ImmigrateClassifier(solver="paper", rule="distance"),
+        {"sigma": PAPER_GRID, "prune": [None, "auto"]},
+        cv=folds,
+    ).fit(X, y)
+    assert {"sigma": path.sigma_, "prune": path.prune_} == grid.best_params_
+    np.testing.assert_array_equal(path.predict_proba(X), grid.predict_proba(X))
+    for key in ("mean_test_score", "std_test_score", "rank_test_score", "split3_test_score"):
+        np.testing.assert_allclose(path.cv_results_[key], grid.cv_results_[key], rtol=1e-12)
+
+
+@pytest.mark.parametrize("constraint", ["psd", "nonnegative"])
+def test_leave_one_out_choice_is_what_single_fits_say(wine, constraint):
+    """Cold single fits at each sigma; warm starts move scores by a sample or two at most."""
+    X, y = wine
+    path = ImmigrateClassifierCV(constraint=constraint).fit(X, y)
+    for row in path.scores_path_.itertuples():
+        single = ImmigrateClassifier(row.sigma, constraint=constraint).fit(X, y)
+        accuracy = (single.leave_one_out_predict() == y).mean()
+        limit = 0 if constraint == "nonnegative" else 3 / len(y)
+        assert abs(accuracy - row.selection_score) <= limit + 1e-12
+    assert (
+        path.scores_path_["selection_score"].max()
+        == path.scores_path_.query("is_chosen")["selection_score"].item()
+    )
+
+
+def test_chosen_model_is_the_fitted_model(wine):
+    X, y = wine
+    path = ImmigrateClassifierCV(prunes=(None, "auto"), rules=("energy", "distance")).fit(X, y)
+    chosen = path.scores_path_.query("is_chosen").iloc[0]
+    assert (path.sigma_, str(path.prune_), path.rule_) == (
+        chosen["sigma"],
+        chosen["prune"],
+        chosen["rule"],
+    )
+    # The path stops at a wider gap than the chosen fit: a sample or two may change sides.
+    loo = (path.leave_one_out_predict() == y).mean()
+    assert loo == pytest.approx(chosen["selection_score"], abs=2 / len(y))
+    assert path.gap_ <= path.tol
+    assert np.count_nonzero(np.triu(path.weight_matrix_)) == chosen["n_weights"]
+    assert list(path.get_feature_names_out()) == list(X.columns)
+    assert len(path.interactions()) == 91
+
+
+def test_path_is_kept(wine):
+    path = ImmigrateClassifierCV([2.0, 0.5, 1.0]).fit(*wine)
+    assert path.weights_path_.shape == (3, 13, 13)
+    np.testing.assert_allclose(np.linalg.norm(path.weights_path_, axis=(1, 2)), 1)
+    assert path.costs_path_.shape == (3,)
+    assert list(path.scores_path_["sigma"][:3]) == [2.0, 1.0, 0.5]
+    assert set(path.cv_results_["param_sigma"]) == {2.0, 1.0, 0.5}
+
+
+def test_one_standard_error_prefers_large_sigma_then_few_weights():
+    candidates = {"prune": [None, "auto"], "rule": ["energy"], "sigma": [4.0, 2.0, 1.0]}
+    hits = np.array([70, 80, 84, 70, 83, 79])  # of 100, unpruned then pruned
+    samples = np.array([np.arange(100) < n for n in hits], dtype=float)
+    selection = Selection.over(candidates, [samples])
+    n_weights = np.array([9, 9, 9, 2, 2, 2])
+    assert selection.candidates[selection.best()]["sigma"] == 1.0
+    # One standard error of .84 is .037: 80, 83 and 84 are within; sigma 2 is the largest.
+    simplest = selection.candidates[selection.simplest(n_weights)]
+    assert simplest == {"prune": "auto", "rule": "energy", "sigma": 2.0}
+
+
+def test_criterion_is_not_performance():
+    """On permuted labels cross-validation is at chance and the selection criterion is not."""
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < 2], y[y < 2]
+    criterion, held_out = [], []
+    for seed in range(6):
+        shuffled = np.random.default_rng(seed).permutation(y)
+        model = make_pipeline(StandardScaler(), ImmigrateClassifierCV())
+        folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+        held_out.append(cross_val_score(model, X, shuffled, cv=folds).mean())
+        table = model.fit(X, shuffled)[-1].scores_path_
+        criterion.append(table.query("is_chosen")["selection_score"].item())
+    assert np.mean(held_out) < 0.56
+    assert np.mean(criterion) > 0.60
+
+
+def test_the_criterion_is_labelled_as_one(wine):
+    path = ImmigrateClassifierCV().fit(*wine)
+    assert "selection_score" in path.scores_path_
+    assert "not an estimate of performance" in " ".join(ImmigrateClassifierCV.__doc__.split())
+    assert "not an estimate of performance" in repr(path)
+    assert repr(clone(path)) == "ImmigrateClassifierCV()"
+
+
+@pytest.mark.parametrize("scoring", sorted(CRITERIA))
+def test_criteria_agree_with_scikit_learn(wine, scoring):
+    from sklearn.metrics import get_scorer
+
+    X, y = wine
+    model = ImmigrateClassifier().fit(X, y)
+    mine = CRITERIA[scoring](model._class_scores(X).free_energy, model.sigma_, y.to_numpy())
+    assert mine.mean() == pytest.approx(get_scorer(scoring)(model, X, y), rel=1e-9)
+
+
+def test_auto_sigma_follows_the_units_of_the_table(wine):
+    X, y = wine
+    one, other = ImmigrateClassifier().fit(X, y), ImmigrateClassifier().fit(1000 * X, y)
+    assert other.sigma_ == pytest.approx(1e6 * one.sigma_)
+    np.testing.assert_allclose(other.weight_matrix_, one.weight_matrix_, atol=1e-9)
+    np.testing.assert_array_equal(other.predict(1000 * X), one.predict(X))
+
+
+def test_typical_distance_is_the_median_over_all_pairs():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4))
+    W = np.eye(4) / 2
+    d = np.abs(X[:, None] - X[None])[np.triu_indices(60, 1)]
+    q = np.einsum("ka,ab,kb->k", d, W, d)
+    assert typical_distance(X, W) == pytest.approx(np.median(q))
+    dense = np.full((4, 4), 0.25)
+    q = np.einsum("ka,ab,kb->k", d, dense, d)
+    assert typical_distance(X, dense) == pytest.approx(np.median(q))
+
+
+def test_typical_distance_of_coinciding_samples_is_not_zero():
+    X = np.zeros((20, 2))
+    assert typical_distance(X, np.eye(2)) == 1.0
+    X[0] = 1.0
+    assert typical_distance(X, np.eye(2)) > 0
+
+
+def test_papers_grid_halves_from_4_until_not_larger_than_a_fifth():
+    grid = [4.0]
+    while grid[-1] > 0.2:
+        grid.append(grid[-1] / 2)
+    assert sigma_grid("paper", None, None) == grid
+
+
+def test_groups_reach_the_splitter(wine):
+    X, y = wine
+    groups = np.arange(len(y)) % 7
+    path = ImmigrateClassifierCV([1.0, 0.5], cv=GroupKFold(7)).fit(X, y, groups=groups)
+    assert "split6_test_score" in path.cv_results_
+
+
+def test_screen_is_inside_the_folds(wine):
+    """With a screen chosen on all samples the criterion of pure noise would be optimistic."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 400)), np.arange(60) % 2
+    path = ImmigrateClassifierCV([1.0], prunes=(None,), cv=5, screen="im4e", screen_max=10).fit(
+        X, y
+    )
+    assert path.cv_results_["mean_test_score"].item() < 0.7
+    assert (path.leave_one_out_predict() == y).mean() > 0.75
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"sigmas": "log"}, r"sigmas='log' is unknown; choose one of \['auto', 'paper'\]"),
+        ({"sigmas": []}, "sigmas must be 'auto', 'paper' or a list"),
+        ({"sigmas": 3}, "sigmas must be 'auto', 'paper' or a list"),
+        ({"sigmas": [1, -1]}, "sigmas must be a number above 0"),
+        ({"prunes": "auto"}, "prunes must be a list of choices"),
+        ({"prunes": []}, "prunes must be a list of choices"),
+        ({"rules": ["votes"]}, "rules='votes' is unknown"),
+        ({"scoring": "roc_auc"}, "scoring='roc_auc' is unknown"),
+    ],
+)
+def test_bad_parameters_say_what_to_do(wine, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        ImmigrateClassifierCV(**parameters).fit(*wine)
+
+
+def test_a_fold_without_a_class_is_refused():
+    X, y = make_monk1()
+    y = y.copy()
+    y[:2] = 2
+    with pytest.raises(ValueError, match="Class 2 has 1 sample"):
+        ImmigrateClassifierCV(cv=[(np.arange(1, 432), np.arange(1))]).fit(X, y)
+
+
+def test_lives_in_pipelines_searches_and_files(wine, tmp_path):
+    X, y = wine
+    pipe = make_pipeline(StandardScaler(), ImmigrateClassifierCV([2.0, 1.0]))
+    assert cross_val_score(pipe, X, y, cv=3, n_jobs=2).mean() > 0.9
+    search = GridSearchCV(pipe, {"immigrateclassifiercv__prunes": [(None,), ("auto",)]}, cv=3)
+    assert search.fit(X, y).score(X, y) > 0.9
+    model = pipe.fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_skops_file_predicts_the_same(wine, tmp_path):
+    skops = pytest.importorskip("skops.io")
+    X, y = wine
+    model = ImmigrateClassifierCV([2.0, 1.0]).fit(X, y)
+    skops.dump(model, tmp_path / "model.skops")
+    trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")
+    again = skops.load(tmp_path / "model.skops", trusted=trusted)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_verbose_reports_each_sigma(wine, capsys):
+    ImmigrateClassifierCV([2.0, 1.0], verbose=True).fit(*wine)
+    assert len(capsys.readouterr().out.splitlines()) == 2
