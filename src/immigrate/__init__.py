@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from immigrate.estimators._immigrate import ImmigrateClassifier
     from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
     from immigrate.estimators._interaction_test import InteractionTest
+    from immigrate.estimators._selector import ImmigrateSelector
     from immigrate.estimators.relief._irelief import IRelief
     from immigrate.estimators.relief._lfe import LFE
     from immigrate.estimators.relief._margin_knn import make_margin_knn
@@ -32,6 +33,7 @@ __all__ = [
     "IRelief",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
+    "ImmigrateSelector",
     "InteractionTest",
     "Relief",
     "ReliefF",
@@ -48,6 +50,7 @@ _HOMES = {
     "IRelief": "immigrate.estimators.relief._irelief",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
     "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",
+    "ImmigrateSelector": "immigrate.estimators._selector",
     "InteractionTest": "immigrate.estimators._interaction_test",
     "LFE": "immigrate.estimators.relief._lfe",
     "Relief": "immigrate.estimators.relief._relief",
