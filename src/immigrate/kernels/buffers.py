@@ -34,11 +34,16 @@ class Buffers(NamedTuple):
     scale: np.ndarray
     waiting: np.ndarray  # (2,): how many pairs wait, and their sign
 
+    def fits(self, weights) -> bool:
+        """Whether these buffers serve problems with these weights."""
+        n_together = _features_together(weights)
+        same = (len(self.q), len(self.D)) == (len(weights), n_together)
+        return same and self.q.dtype == weights.dtype
+
 
 def new_buffers(shape: TileShape, weights) -> Buffers:
     """Buffers for tiles of this shape and problems with these weights."""
-    n_problems, n_features = weights.shape[:2]
-    n_together = n_features if weights.ndim == 3 else min(n_features, PANEL)
+    n_problems, n_together = len(weights), _features_together(weights)
     n_places, dtype = shape.n_places, weights.dtype
     return Buffers(
         first_column=np.empty(shape.n_rows, np.int64),
@@ -54,6 +59,11 @@ def new_buffers(shape: TileShape, weights) -> Buffers:
         scale=np.empty(shape.n_buffer, dtype),
         waiting=np.zeros(2, np.int64),
     )
+
+
+def _features_together(weights) -> int:
+    n_features = weights.shape[1]
+    return n_features if weights.ndim == 3 else min(n_features, PANEL)
 
 
 def _aligned(n_rows, n_columns, dtype):

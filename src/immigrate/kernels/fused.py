@@ -14,6 +14,7 @@ import copy
 import itertools
 import math
 from collections.abc import Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ import numpy as np
 import sklearn
 
 from immigrate.core.distances import Array
-from immigrate.kernels.buffers import new_buffers
+from immigrate.kernels.buffers import Buffers, new_buffers
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.kernels.sweeps import Anchors, Store, Sweep, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order
@@ -98,6 +99,8 @@ class PairKernel:
         self._shape = tile_shape(X.shape[1], X.itemsize)
         self._tiles = symmetric_tiles(self._starts, self._shape)
         self._kept = np.empty((0, 0))
+        self._edges: dict[int, list[int]] = {}
+        self._spare_buffers: list[Buffers] = []
 
     def with_anchor_weight(self, anchor_weight: Array) -> PairKernel:
         """The same table with other anchor weights; nothing is laid out again."""
@@ -171,24 +174,24 @@ class PairKernel:
 
     def _parts(self, plan, sigma):
         """Ranges of tiles with about the same number of pairs, and the store of each."""
-        first_pair, level = self._tiles[:, FIRST_PAIR], np.empty((len(sigma), len(self._tiles)))
-        cuts = np.linspace(0, first_pair[-1], plan.n_parts + 1)
-        edges = np.unique(np.searchsorted(first_pair, cuts)).tolist()
+        level = np.empty((len(sigma), len(self._tiles)))
+        if plan.n_parts not in self._edges:
+            self._edges[plan.n_parts] = _even_edges(self._tiles[:, FIRST_PAIR], plan.n_parts)
         kept_shape = (len(sigma), plan.n_kept + plan.n_parts * self._shape.n_places)
         # Not given back between passes: fresh pages cost as much as computing again.
         if self._kept.shape != kept_shape:
             self._kept = np.empty(kept_shape)
         return [
             (part, Store(self._kept, level, plan.n_kept, plan.n_kept + k * self._shape.n_places))
-            for k, part in enumerate(itertools.pairwise(edges))
+            for k, part in enumerate(itertools.pairwise(self._edges[plan.n_parts]))
         ]
 
     def _training_state(self, sweep, parts):
         def part_state(part):
             tiles, store = part
             state = _new_state(len(sweep.sigma), len(self._starts) - 1, len(self._order))
-            buffers = new_buffers(sweep.shape, sweep.weights)
-            energy_sweep(sweep, tiles, store, buffers, state)
+            with self._buffers(sweep.weights) as buffers:
+                energy_sweep(sweep, tiles, store, buffers, state)
             return state
 
         state, *others = run_in_order(part_state, parts, self._n_threads)
@@ -205,8 +208,8 @@ class PairKernel:
         def part_gradient(part):
             tiles, store = part
             gradient = np.zeros(sweep.weights.shape)
-            buffers = new_buffers(sweep.shape, sweep.weights)
-            scatter_sweep(sweep, tiles, store, buffers, anchors, gradient)
+            with self._buffers(sweep.weights) as buffers:
+                scatter_sweep(sweep, tiles, store, buffers, anchors, gradient)
             return gradient
 
         gradient = sum(run_in_order(part_gradient, parts, self._n_threads))
@@ -222,8 +225,27 @@ class PairKernel:
         scratch = np.empty((len(sigma), self._shape.n_places))
         store = Store(scratch, np.empty((len(sigma), len(tiles))), n_kept=0, scratch=0)
         state = _new_state(len(sigma), len(self._starts) - 1, len(X_new))
-        energy_sweep(sweep, (0, len(tiles) - 1), store, new_buffers(self._shape, weights), state)
+        with self._buffers(weights) as buffers:
+            energy_sweep(sweep, (0, len(tiles) - 1), store, buffers, state)
         return state
+
+    @contextmanager
+    def _buffers(self, weights):
+        """Scratch memory for one part, handed on from part to part: small tables notice."""
+        try:
+            buffers = self._spare_buffers.pop()
+        except IndexError:
+            buffers = None
+        if buffers is None or not buffers.fits(weights):
+            buffers = new_buffers(self._shape, weights)
+        yield buffers
+        self._spare_buffers.append(buffers)
+
+
+def _even_edges(first_pair, n_parts):
+    """Where to cut the tiles into parts with about the same number of pairs."""
+    cuts = np.linspace(0, first_pair[-1], n_parts + 1)
+    return np.unique(np.searchsorted(first_pair, cuts)).tolist()
 
 
 def _new_state(n_problems, n_classes, n):
