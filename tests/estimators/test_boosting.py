@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from printed import printed_steps
 from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -170,7 +171,7 @@ def test_pickle_predicts_the_same(binary):
 def test_verbose_reports_each_round(binary, capsys):
     X, y = binary
     model = BoostedImmigrateClassifier(3, verbose=True).fit(X, y)
-    assert len(capsys.readouterr().out.splitlines()) == model.n_iter_
+    assert len(printed_steps(capsys)) == model.n_iter_
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from printed import printed_steps
 from problems import problems
 from sklearn import config_context
 from sklearn.base import clone
@@ -232,7 +233,7 @@ class TestFit:
 
     def test_verbose_reports_each_step(self, wine, capsys):
         model = ImmigrateClassifier(verbose=True).fit(*wine)
-        assert len(capsys.readouterr().out.splitlines()) == model.n_iter_ + 1
+        assert len(printed_steps(capsys)) == model.n_iter_ + 1
 
     def test_sample_weight_is_routed(self, wine):
         X, y = wine

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from printed import printed_steps
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import (
@@ -239,4 +240,4 @@ def test_skops_file_predicts_the_same(wine, tmp_path):
 
 def test_verbose_reports_each_sigma(wine, capsys):
     ImmigrateClassifierCV([2.0, 1.0], verbose=True).fit(*wine)
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert len(printed_steps(capsys)) == 2

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.core.cones import VECTOR_SETS, share
 from immigrate.estimators import _validation as check
 from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
+from immigrate.kernels.warm_up import warm_up
 from immigrate.solvers import MarginProblem
 
 # On the simplex itself descent ends at a few features, see docs/deviations.md.
@@ -144,6 +145,8 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
         self._check_margin_parameters()
         check.check_option("rule", self.rule, RULES)
         X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
+        if self.verbose:
+            warm_up(X.dtype, is_vector=True, verbose=True)
         problem = MarginProblem(
             X, codes, anchor_weight=anchor_weight, n_threads=check.n_threads(self.n_jobs)
         )

@@ -278,7 +278,9 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         problem, start = model._problem(X[train], codes[train], weight)
         path = model._path(problem, start, sigmas)
         X_test = model._used_features(X[test])
-        scores = [problem.class_scores(X_test, point.weights, point.sigma) for point in path]
+        scores = problem.class_scores_many(
+            X_test, [point.weights for point in path], [point.sigma for point in path]
+        )
         return model._criterion(path, scores, codes[test])
 
     def _finished(self, problem, point):

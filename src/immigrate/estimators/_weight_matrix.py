@@ -11,6 +11,7 @@ from immigrate.estimators import _validation as check
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._interactions import feature_share, interaction_table, with_p_values
 from immigrate.estimators._screening import ScreeningMixin, im4e_weights
+from immigrate.kernels.warm_up import warm_up
 from immigrate.solvers import MarginProblem
 
 INITS = ("auto", "identity", "random", "im4e")
@@ -20,7 +21,7 @@ class WeightMatrixMixin(ScreeningMixin):
     """A weight matrix over the features that pass the screen.
 
     A subclass sets `weight_matrix_` and has the parameters `constraint`, `init`,
-    `random_state`, `n_jobs` and those of the screen.
+    `random_state`, `n_jobs`, `verbose` and those of the screen.
     """
 
     def interactions(self, top=None, *, test=False):
@@ -81,6 +82,8 @@ class WeightMatrixMixin(ScreeningMixin):
         """The problem over the features that pass the screen, and where to start."""
         X = self._screened(X, codes, anchor_weight)
         self._fit_samples = X, codes
+        if self.verbose:
+            warm_up(X.dtype, verbose=True)
         problem = MarginProblem(
             X, codes, anchor_weight=anchor_weight, n_threads=check.n_threads(self.n_jobs)
         )

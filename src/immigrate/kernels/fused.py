@@ -45,7 +45,7 @@ from immigrate.kernels.tiles import (
 )
 
 MOST_PARTS = 32
-PART_SECONDS = 5e-4
+PART_SECONDS = 1e-3
 ROWS_PER_BATCH = 256
 
 
