@@ -258,3 +258,17 @@ def test_public_names_are_listed_and_loadable():
     assert dir(immigrate) == sorted(immigrate.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = immigrate.nonsense
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ImmigrateClassifier(max_iter=1, tol=0),
+        immigrate.ImmigrateClassifierCV([0.1], max_iter=1, tol=0),
+        immigrate.IM4EClassifier(max_iter=1, tol=0),
+    ],
+)
+def test_warnings_point_at_the_users_line(wine, model):
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(*wine)
+    assert caught[0].filename == __file__

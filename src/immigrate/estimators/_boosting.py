@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.scores import class_probability
 from immigrate.estimators import _validation as check
 from immigrate.estimators._sigma import sigma_grid
+from immigrate.estimators._warnings import warn_user
 from immigrate.estimators._weight_matrix import WeightMatrixMixin
 from immigrate.solvers import SOLVERS, MarginProblem, weight_path
 from immigrate.solvers.boosting import (
@@ -404,11 +404,10 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         if not kept:
             best = min(rounds, key=lambda learner: learner.error)
             kept = [Learner(best.sigma, best.weights, best.error, vote=1.0)]
-            warnings.warn(
+            warn_user(
                 f"All {len(rounds)} learners were discarded (errors of 0, or no better than "
                 "chance); the one with the smallest error stands alone. Try variant='samme'.",
                 UserWarning,
-                stacklevel=3,
             )
         self.estimators_ = kept
         self.weight_matrix_ = unit(sum(learner.vote * learner.weights for learner in kept))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
@@ -11,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immigrate.core.scores import class_probability
 from immigrate.estimators import _validation as check
+from immigrate.estimators._warnings import warn_user
 from immigrate.solvers import SOLVERS, MarginProblem, Stop
 
 RULES = {"distance": "distance", "energy": "free_energy"}
@@ -166,7 +165,7 @@ def _warn_unless_converged(solution, solver):
             f"(relative gap {solution.gap:.2g}). Raise max_iter or tol"
             + (", or use solver='monotone'." if solver == "paper" else ".")
         )
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    warn_user(message, ConvergenceWarning)
 
 
 def _print_step(n_iter, cost, gap):

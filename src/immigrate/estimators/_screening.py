@@ -8,7 +8,6 @@ more mask.
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 
 import numpy as np
@@ -23,6 +22,7 @@ from immigrate.core.cones import share
 from immigrate.estimators import _validation as check
 from immigrate.estimators._im4e import IM4EClassifier
 from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._warnings import warn_user
 
 N_BEST = 5
 N_OF_PAIRS = 20
@@ -142,12 +142,11 @@ def passes(importance, limit, n_max=None):
     n_pass = np.count_nonzero(is_above)
     if n_pass == 0:
         n_pass = min(N_BEST, len(importance))
-        warnings.warn(
+        warn_user(
             f"No feature's screening weight is above {limit:.3g} (the largest is "
             f"{importance.max():.3g}); the best {n_pass} stay. Lower screen_threshold to keep "
             "more, or name features in keep.",
             UserWarning,
-            stacklevel=4,
         )
     strongest = np.argsort(-importance, kind="stable")[: min(n_pass, n_max or n_pass)]
     return np.isin(np.arange(len(importance)), strongest)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from immigrate.core.cones import WeightSet, nonnegative_part, unit
 from immigrate.estimators import _validation as check
+from immigrate.estimators._warnings import warn_user
 from immigrate.estimators.relief._selector import MarginSelector
 from immigrate.solvers import SOLVERS, Stop
 from immigrate.solvers.inliers import InlierProblem
@@ -144,7 +143,7 @@ class IRelief(MarginSelector):
             solution.converged,
         )
         if not solution.converged:
-            warnings.warn(_advice(solution), ConvergenceWarning, stacklevel=3)
+            warn_user(_advice(solution), ConvergenceWarning)
         return solution.weights
 
 

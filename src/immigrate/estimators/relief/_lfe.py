@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -14,6 +12,7 @@ from immigrate.core.cones import norm
 from immigrate.core.differences import mixed_table
 from immigrate.core.distances import scatter
 from immigrate.estimators import _validation as check
+from immigrate.estimators._warnings import warn_user
 from immigrate.kernels.coupling import Nearest
 from immigrate.solvers.gap import NEGLIGIBLE
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
@@ -100,11 +99,10 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         eigenvalues, vectors = linalg.eigh(margin)
         is_positive = eigenvalues > NEGLIGIBLE * np.abs(eigenvalues).max()
         if not is_positive.any():
-            warnings.warn(
+            warn_user(
                 "No direction leads further to misses than to hits: all are kept, alike. Check "
                 "that the features are not constant and carry information about the classes.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
             eigenvalues, is_positive = np.ones_like(eigenvalues), np.ones_like(is_positive)
         self._keep(eigenvalues[is_positive][::-1], vectors[:, is_positive].T[::-1])
