@@ -8,7 +8,7 @@ import warnings
 
 def warn_user(message, category):
     """Warn as if from the first caller outside this package."""
-    level, frame = 1, sys._getframe(1)
+    level, frame = 2, sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("immigrate."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
