@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
 
 from paper.methods.method import Method, inner_folds
 
@@ -40,9 +38,9 @@ class ReliefFNeighbors(Method):
     def estimator(self, random_state):
         from immigrate import ReliefF, make_margin_knn
 
-        model = make_margin_knn(ReliefF(), n_neighbors=1)
-        parameter = next(name for name in model.get_params() if name.endswith("__n_neighbors"))
-        return GridSearchCV(model, {parameter: [1, 3, 5]}, cv=inner_folds(random_state))
+        model = make_margin_knn(ReliefF(), metric="manhattan")
+        grid = {"kneighborsclassifier__n_neighbors": [1, 3, 5]}
+        return GridSearchCV(model, grid, cv=inner_folds(random_state))
 
 
 class SimbaNeighbor(Method):
@@ -74,6 +72,6 @@ class LocalFeatureExtraction(Method):
     code, name = "LFE", "Local feature extraction"
 
     def estimator(self, random_state):
-        from immigrate import LFE
+        from immigrate import LFE, make_margin_knn
 
-        return Pipeline([("lfe", LFE()), ("knn", KNeighborsClassifier(n_neighbors=1))])
+        return make_margin_knn(LFE(), n_neighbors=1)
