@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 
 from paper.cells import planned_cells
@@ -34,6 +35,9 @@ def parser() -> argparse.ArgumentParser:
     figures.set_defaults(command=draw_figures)
     export = commands.add_parser("export", help="write the tracked CSV files")
     export.set_defaults(command=export_results)
+    export.add_argument(
+        "--merge", type=Path, metavar="FOLDER", help="first take over the tracked files there"
+    )
 
     for command in (data, run, figures):
         command.add_argument("--data", metavar="FOLDER", help="tables (or set IMMIGRATE_DATA)")
@@ -98,10 +102,14 @@ def paper_methods(code: str) -> list[str]:
 
 
 def export_results(options) -> None:
-    """Write the tracked CSV files from the database."""
-    from paper.store import results, write_tracked
+    """Write the tracked CSV files from the database, joined with those of another folder."""
+    from paper.store import Store, read_tracked, results, write_tracked
 
-    frame = results(options.results / "results.sqlite", options.results)
+    database = options.results / "results.sqlite"
+    if getattr(options, "merge", None):
+        with closing(Store(database)) as store:
+            store.fill(read_tracked(options.merge))
+    frame = results(database, options.results)
     if len(frame):
         write_tracked(frame, options.results)
 

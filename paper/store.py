@@ -1,7 +1,8 @@
 """Where results live: a SQLite file while running, a CSV file under version control.
 
 A row of the CSV file is one repeat of one method on one data set; its folds are joined by
-spaces. It holds everything the SQLite file does, so that either can be made from the other.
+spaces, and one text stands for its errors and one for its warnings. Otherwise it holds what
+the SQLite file does, so that a run on another machine can continue from it.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ def write_tracked(frame: pd.DataFrame, folder: Path) -> None:
 
 def read_tracked(folder: Path) -> pd.DataFrame:
     """The cells that `write_tracked` wrote, one row a cell."""
-    text = {"data": str, "method": str, "fold": str, "correct": str, "tested": str}
-    repeats = pd.read_csv(folder / "repeats.csv", dtype={**text, "seconds": str, "version": str})
+    numbers = {"repeat": int, "n_folds": int}
+    repeats = pd.read_csv(folder / "repeats.csv", dtype=str).fillna("").astype(numbers)
     settings = pd.read_csv(folder / "settings.csv", dtype=str).fillna("")
     lists = ["fold", "correct", "tested", "seconds"]
     for column in lists:
@@ -114,11 +115,10 @@ def read_tracked(folder: Path) -> pd.DataFrame:
     frame["status"] = frame["correct"].where(frame["n_correct"].isna(), "ok")
     frame["n_tested"] = pd.to_numeric(frame["tested"]).where(frame["status"] == "ok")
     failed = frame["status"] != "ok"
-    frame["error"] = frame["error"].fillna("").where(failed, "")
-    frame["note"] = frame["note"].fillna("")
-    numbers = {"fold": int, "seconds": float}
+    frame["error"] = frame["error"].where(failed, "")
     columns = [*_KEY, "status", "n_correct", "n_tested", "seconds", "error", "note"]
-    return frame.astype(numbers)[[*columns, "settings", "version"]].reset_index(drop=True)
+    frame = frame.astype({"fold": int, "seconds": float})
+    return frame[[*columns, "settings", "version"]].reset_index(drop=True)
 
 
 def _digest(text: str) -> str:

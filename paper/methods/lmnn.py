@@ -58,6 +58,7 @@ class LMNN(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             options={"maxiter": self.max_iter},
         )
         self.components_ = result.x.reshape(p, p)
+        self.n_iter_ = max(1, result.nit)
         return self
 
     def transform(self, X):

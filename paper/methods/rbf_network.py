@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.spatial.distance import pdist
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from paper.methods.binary import BinaryClassifier
 from paper.methods.method import Method, inner_folds
 
 
@@ -31,7 +30,7 @@ class RbfNetwork(Method):
         return GridSearchCV(network, {"n_units": [5, 10, 20, 40]}, cv=inner_folds(random_state))
 
 
-class RbfNetworkClassifier(ClassifierMixin, BaseEstimator):
+class RbfNetworkClassifier(BinaryClassifier):
     """Two-class network with one hidden layer of Gaussian units.
 
     The width is Haykin's d_max / sqrt(2 M), d_max the largest distance between two of the M
@@ -42,26 +41,15 @@ class RbfNetworkClassifier(ClassifierMixin, BaseEstimator):
         self.n_units = n_units
         self.random_state = random_state
 
-    def fit(self, X, y):
-        """Place the units, then solve for the output weights."""
-        X, y = validate_data(self, X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+    def _fit(self, X, y):
         n_units = min(self.n_units, len(np.unique(X, axis=0)))
         means = KMeans(n_units, n_init=3, random_state=self.random_state).fit(X)
         self.centers_ = means.cluster_centers_
         self.width_ = pdist(self.centers_).max() / np.sqrt(2 * n_units) if n_units > 1 else 1.0
-        target = 2.0 * codes - 1.0
-        self.coef_ = np.linalg.lstsq(self._hidden(X), target, rcond=None)[0]
-        return self
+        self.coef_ = np.linalg.lstsq(self._hidden(X), 2.0 * y - 1.0, rcond=None)[0]
 
-    def decision_function(self, X):
-        """Output of the network; positive means the second class."""
-        check_is_fitted(self)
-        return self._hidden(validate_data(self, X, reset=False)) @ self.coef_
-
-    def predict(self, X):
-        """The class on whose side the output lies."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+    def _score(self, X):
+        return self._hidden(X) @ self.coef_
 
     def _hidden(self, X):
         squared = pairwise_distances(X, self.centers_, metric="sqeuclidean")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import combinations_with_replacement
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from paper.methods.binary import BinaryClassifier
 from paper.methods.logistic import maximum_likelihood
 from paper.methods.method import Method, inner_folds
 
@@ -33,7 +32,7 @@ class Soda(Method):
         )
 
 
-class SodaClassifier(ClassifierMixin, BaseEstimator):
+class SodaClassifier(BinaryClassifier):
     """Logistic regression on terms chosen by the extended Bayesian information criterion.
 
     Main effects are added one by one; then variables, each with all products among the
@@ -46,32 +45,23 @@ class SodaClassifier(ClassifierMixin, BaseEstimator):
         self.gam = gam
         self.n_forced = n_forced
 
-    def fit(self, X, y):
-        """Select the terms and fit their coefficients."""
-        X, y = validate_data(self, X, y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        criterion = ExtendedBIC(X, codes.astype(float), self.gam)
-        mains = greedy_path(frozenset(), _one_main_more(X.shape[1]), criterion)[-1]
-        grown = greedy_path(
+    def _fit(self, X, y):
+        p = X.shape[1]
+        criterion = ExtendedBIC(X, y.astype(float), self.gam)
+        mains = greedy_path(frozenset(), _one_main_more(p), criterion)[-1]
+        variables = greedy_path(
             frozenset(),
-            _one_variable_more(X.shape[1]),
+            _one_variable_more(p),
             lambda variables: criterion(mains | _quadratic_terms(variables, criterion)),
-            n_forced=min(self.n_forced, X.shape[1]),
+            n_forced=min(self.n_forced, p),
         )[-1]
-        full = mains | _quadratic_terms(grown, criterion)
+        full = mains | _quadratic_terms(variables, criterion)
         self.path_ = greedy_path(full, _one_term_less, criterion)
         self.terms_ = sorted(self.path_[-1])
-        self.coef_ = maximum_likelihood(design(X, self.terms_), codes.astype(float))[0]
-        return self
+        self.coef_ = maximum_likelihood(design(X, self.terms_), y.astype(float))[0]
 
-    def decision_function(self, X):
-        """Log-odds of the second class."""
-        check_is_fitted(self)
-        return design(validate_data(self, X, reset=False), self.terms_) @ self.coef_
-
-    def predict(self, X):
-        """The likelier class."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+    def _score(self, X):
+        return design(X, self.terms_) @ self.coef_
 
 
 class ExtendedBIC:

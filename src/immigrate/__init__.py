@@ -16,24 +16,48 @@ if TYPE_CHECKING:
     from immigrate.estimators._im4e import IM4EClassifier
     from immigrate.estimators._immigrate import ImmigrateClassifier
     from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
+    from immigrate.estimators._interaction_test import InteractionTest
+    from immigrate.estimators._selector import ImmigrateSelector
+    from immigrate.estimators.relief._irelief import IRelief
+    from immigrate.estimators.relief._lfe import LFE
+    from immigrate.estimators.relief._margin_knn import make_margin_knn
+    from immigrate.estimators.relief._relief import Relief
+    from immigrate.estimators.relief._relieff import ReliefF
+    from immigrate.estimators.relief._simba import Simba
     from immigrate.plotting._sigma_path import SigmaPathDisplay
 
 __all__ = [
+    "LFE",
     "BoostedImmigrateClassifier",
     "IM4EClassifier",
+    "IRelief",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
+    "ImmigrateSelector",
+    "InteractionTest",
+    "Relief",
+    "ReliefF",
     "SigmaPathDisplay",
+    "Simba",
     "__version__",
     "datasets",
+    "make_margin_knn",
 ]
 
 _HOMES = {
     "BoostedImmigrateClassifier": "immigrate.estimators._boosting",
     "IM4EClassifier": "immigrate.estimators._im4e",
+    "IRelief": "immigrate.estimators.relief._irelief",
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
     "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",
+    "ImmigrateSelector": "immigrate.estimators._selector",
+    "InteractionTest": "immigrate.estimators._interaction_test",
+    "LFE": "immigrate.estimators.relief._lfe",
+    "Relief": "immigrate.estimators.relief._relief",
+    "ReliefF": "immigrate.estimators.relief._relieff",
     "SigmaPathDisplay": "immigrate.plotting._sigma_path",
+    "Simba": "immigrate.estimators.relief._simba",
+    "make_margin_knn": "immigrate.estimators.relief._margin_knn",
 }
 
 

@@ -4,6 +4,7 @@ Read the files in this order, beside sections 2 and 3 of the paper:
 
 =================  ============================================================
 ``distances``      the quadratic-Manhattan measurement q
+``differences``    what the Relief family adds up: mixed types, missing values
 ``couplings``      soft nearest hits and misses, alpha and beta
 ``objective``      the cost C, and its closed form in W alone
 ``cones``          the constraint sets of W and Theorem 3.1

@@ -52,7 +52,7 @@ VARIANTS = {
     "samme": Variant(10, "monotone", "free_energy", SAMME_RULE, soft_votes),
     "paper": Variant(100, "paper", "distance", PAPER_RULE, hard_votes),
 }
-INNER_STEPS = 10
+INNER_STEPS = 5
 
 
 class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimator):
@@ -88,8 +88,8 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         first start where the one before ended.
     screen, screen_threshold, screen_max, keep
         Screening of wide tables, as in `ImmigrateClassifier`: boosted IM4E-IMMIGRATE.
-    max_iter : int, default=10
-        Limit on steps in each round.
+    max_iter : int, default=5
+        Limit on steps in each round: fewer than the paper's 10 for a single model.
     tol : float, default=1e-3
         As in `ImmigrateClassifier`.
     n_jobs : int, default=None
@@ -373,8 +373,11 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         is_warm = self.variant == "samme" and self.constraint == "psd"
 
         def train(problem, sigma, last):
-            begin = last if is_warm and last is not None else start
-            return solver(problem, begin, sigma, weight_set, max_iter=self.max_iter, tol=self.tol)
+            options = {"max_iter": self.max_iter, "tol": self.tol}
+            if not is_warm or last is None:
+                return solver(problem, start, sigma, weight_set, **options)
+            options["first_step"] = last.next_step
+            return solver(problem, last.weights, sigma, weight_set, **options)
 
         return train
 

@@ -49,11 +49,12 @@ class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimato
     prune : None, "auto" or float, default=None
         After the fit, set weights below this size to 0 and rescale; "auto" is the paper's
         limit, 1 / n_features.
-    screen : None, "im4e" or estimator, default=None
+    screen : None, "im4e", "pairs" or estimator, default=None
         What weighs the features first, so that only those that pass enter W: for tables with
         more than a few hundred features. "im4e" is the paper's IM4E-IMMIGRATE; an estimator
         needs `feature_importances_` or `coef_`. A screen that looks at one feature at a time
-        can lose features that matter only together.
+        can lose features that matter only together: "pairs" keeps what "im4e" keeps and the
+        20 features of the strongest pairs of `InteractionTest`.
     screen_threshold : "auto" or float, default="auto"
         Features pass a screen with a weight above this, where all weights sum to 1. "auto" is
         the paper's limit, 2 / n_features: twice the average.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import clone
 
 
 def feature_share(W):
@@ -38,3 +39,12 @@ def interaction_table(W, names, top=None):
             "rank": np.arange(1, len(order) + 1),
         }
     )
+
+
+def with_p_values(table, test, X, y, names):
+    """`table` with what `test`, fitted on `X` and `y`, says of each pair; NaN for the rest."""
+    import pandas as pd
+
+    tested = clone(test).fit(pd.DataFrame(X, columns=list(names)), y).table_
+    p_values = tested[["feature_1", "feature_2", "p_value", "p_adjusted"]]
+    return table.merge(p_values, on=["feature_1", "feature_2"], how="left")

@@ -22,8 +22,11 @@ from sklearn.utils.validation import (
 from immigrate.core.cones import share
 from immigrate.estimators import _validation as check
 from immigrate.estimators._im4e import IM4EClassifier
+from immigrate.estimators._interaction_test import InteractionTest
 
 N_BEST = 5
+N_OF_PAIRS = 20
+SCREENS = ("im4e", "pairs")
 
 
 class ScreeningMixin:
@@ -65,7 +68,7 @@ class ScreeningMixin:
 
     def _check_screen_parameters(self):
         if isinstance(self.screen, str):
-            check.check_option("screen", self.screen, ("im4e",))
+            check.check_option("screen", self.screen, SCREENS)
         if isinstance(self.screen_threshold, str):
             check.check_option("screen_threshold", self.screen_threshold, ("auto",))
         else:
@@ -83,6 +86,8 @@ class ScreeningMixin:
         limit = 2 / p if self.screen_threshold == "auto" else self.screen_threshold
         is_named = named_features(self.keep, getattr(self, "feature_names_in_", None), p)
         self._is_kept = is_named | passes(self.screen_importances_, limit, self.screen_max)
+        if isinstance(self.screen, str) and self.screen == "pairs":
+            self._is_kept |= in_strong_pairs(X, y)
         return self._used_features(X)
 
     def _screen_importances(self, X, y, anchor_weight):
@@ -98,6 +103,13 @@ class ScreeningMixin:
         full = np.zeros(self.n_features_in_)
         full[self._is_kept] = values
         return full
+
+
+def in_strong_pairs(X, y):
+    """Mask of the features of the strongest pairs by `InteractionTest`."""
+    test = InteractionTest(stepwise=False, max_table=10_000).fit(X, y)
+    strongest = test.strongest_features(N_OF_PAIRS)
+    return np.isin([f"x{j}" for j in range(X.shape[1])], strongest.astype(str))
 
 
 def im4e_weights(estimator, X, y, anchor_weight):

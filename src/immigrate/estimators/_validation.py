@@ -10,9 +10,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 
-def check_training_data(estimator, X, y, sample_weight=None):
+def check_training_data(estimator, X, y, sample_weight=None, *, allow_nan=False):
     """Validated table, class codes and anchor weights D; sets `classes_` on the estimator."""
-    X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=2,
+        ensure_all_finite="allow-nan" if allow_nan else True,
+    )
     check_classification_targets(y)
     estimator.classes_, codes = np.unique(y, return_inverse=True)
     check_class_sizes(estimator.classes_, np.bincount(codes))
@@ -53,6 +60,20 @@ def check_option(name, value, choices):
     return value
 
 
+def check_option_or_none(name, value, choices):
+    """`value` if it is None or one of `choices`."""
+    if value is not None and (not isinstance(value, str) or value not in choices):
+        raise ValueError(f"{name}={value!r} is unknown; choose None or one of {sorted(choices)}.")
+    return value
+
+
+def check_finite(name, value):
+    """`value` as a finite float."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}.")
+    return float(value)
+
+
 def check_positive(name, value):
     """`value` as a finite float above 0."""
     if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
@@ -79,6 +100,25 @@ def check_count(name, value):
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a whole number, 1 or more, got {value!r}.")
     return int(value)
+
+
+def check_selected_count(count, n_features):
+    """Refuse a number of features to select that is neither None, a share nor a possible count."""
+    if count is None:
+        return
+    is_number = isinstance(count, Real) and not isinstance(count, bool)
+    if is_number and not isinstance(count, Integral) and 0 < count <= 1:
+        return
+    if not is_number or not isinstance(count, Integral) or count < 1:
+        raise ValueError(
+            "n_features_to_select must be a whole number, 1 or more, a share above 0 and up to "
+            f"1.0, or None; got {count!r}."
+        )
+    if count > n_features:
+        raise ValueError(
+            f"n_features_to_select={count}, but X has {n_features} features; ask for no more, "
+            "or for a share such as 0.5."
+        )
 
 
 def check_weight_matrix(init, is_kept):

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.estimators import _validation as check
-from immigrate.estimators._interactions import feature_share, interaction_table
+from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._interactions import feature_share, interaction_table, with_p_values
 from immigrate.estimators._screening import ScreeningMixin, im4e_weights
 from immigrate.solvers import MarginProblem
 
@@ -22,7 +23,7 @@ class WeightMatrixMixin(ScreeningMixin):
     `random_state`, `n_jobs` and those of the screen.
     """
 
-    def interactions(self, top=None):
+    def interactions(self, top=None, *, test=False):
         """Every feature and every pair of features with its weight, strongest first.
 
         A weight says how much the model uses a feature or pair to tell the classes apart.
@@ -35,16 +36,26 @@ class WeightMatrixMixin(ScreeningMixin):
         top : int, optional
             Only the strongest so many rows. By default all p (p + 1) / 2 of the p features
             in W.
+        test : bool or InteractionTest, default=False
+            Whether to test each pair for a departure from additivity on the training samples
+            and join the p-values: a weight says what the model uses, a p-value whether two
+            features act together. True is ``InteractionTest()``.
 
         Returns
         -------
         pandas.DataFrame
             Columns `feature_1`, `feature_2` (the same twice for a main effect), `kind`
             ("main" or "pair"), `weight` (the entry of W), `share` (of the sum of |weight| over
-            the whole table) and `rank`.
+            the whole table) and `rank`; with `test` also `p_value` and `p_adjusted`, NaN for
+            main effects.
         """
         check_is_fitted(self)
-        return interaction_table(self.weight_matrix_, self.get_feature_names_out(), top)
+        names = self.get_feature_names_out()
+        table = interaction_table(self.weight_matrix_, names, top)
+        if test is False:
+            return table
+        X, codes = self._fit_samples
+        return with_p_values(table, InteractionTest() if test is True else test, X, codes, names)
 
     @property
     def feature_importances_(self):

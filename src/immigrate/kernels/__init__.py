@@ -1,5 +1,7 @@
 """The pairwise passes: ``reference`` (NumPy, readable) and ``fused`` (compiled, fast).
 
+``neighbours_reference`` and ``neighbours`` are the same for nearest hits and misses.
+
 ``pair_kernel`` imports the compiled pass when it is first called, so that importing the
 library does not import Numba.
 """

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from immigrate.kernels.tiles import TileShape, whole_vectors
+from immigrate.kernels.tiles import TileShape
 
 PANEL = 32  # features in the buffer at a time where W is a vector
 CACHE_LINE = 64  # bytes
@@ -39,7 +39,7 @@ def new_buffers(shape: TileShape, weights) -> Buffers:
     """Buffers for tiles of this shape and problems with these weights."""
     n_problems, n_features = weights.shape[:2]
     n_together = n_features if weights.ndim == 3 else min(n_features, PANEL)
-    n_places, dtype = shape.n_rows * whole_vectors(shape.n_columns), weights.dtype
+    n_places, dtype = shape.n_places, weights.dtype
     return Buffers(
         first_column=np.empty(shape.n_rows, np.int64),
         at=np.empty(shape.n_rows + 1, np.int64),

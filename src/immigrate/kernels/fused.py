@@ -3,8 +3,8 @@
     C(W)   = sum_n D_n [F_hit(n) - F_miss(n)],  F_c(n) = -sigma log sum_{j in c} exp(-q_nj / sigma)
     dC/dW  = sum_n D_n [sum_h alpha_nh d d' - sum_m beta_nm d d'],  d = |x_n - x_j|
 
-n^2 p^2 / 2 multiply-adds for a matrix W and n^2 / 2 exponentials; 3/4 n^2 p^2 and n^2 where the
-n^2 / 2 Boltzmann factors do not fit in scikit-learn's ``working_memory`` and are computed again.
+n^2 p^2 / 2 multiply-adds for a matrix W and n^2 / 2 exponentials. Boltzmann factors that do not
+fit in scikit-learn's ``working_memory`` are computed twice: up to 3/4 n^2 p^2 and n^2.
 ``sweeps`` says how; this file lays out the table, cuts the work into parts and reads the results.
 """
 
@@ -41,7 +41,6 @@ from immigrate.kernels.tiles import (
     TileShape,
     rectangular_tiles,
     symmetric_tiles,
-    whole_vectors,
 )
 
 MOST_PARTS = 32
@@ -53,7 +52,7 @@ class Plan(NamedTuple):
     """How one pass is carried out. It depends on shapes only, never on the number of threads."""
 
     n_parts: int
-    is_kept: bool
+    n_kept: int  # Boltzmann factors to keep between the sweeps
 
 
 def tile_shape(n_features: int, itemsize: int) -> TileShape:
@@ -63,13 +62,13 @@ def tile_shape(n_features: int, itemsize: int) -> TileShape:
 
 
 def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
-    """Keep the Boltzmann factors if they fit; cut the tiles into parts of about PART_SECONDS."""
-    memory = sklearn.get_config()["working_memory"] * 2**20
+    """Keep what Boltzmann factors fit in memory; cut the tiles into parts of PART_SECONDS."""
+    n_numbers = sklearn.get_config()["working_memory"] * 2**20 / 8
     n_problems, *features = weights.shape
     seconds = n_problems * n_pairs * (5e-9 + 5e-11 * math.prod(features))
-    in_memory = int(memory / 4 / (8 * max(3 * n_problems * n_scores, weights.size)))
+    in_memory = int(n_numbers / 8 / max(3 * n_problems * n_scores, weights.size))
     n_parts = max(1, min(int(seconds / PART_SECONDS), MOST_PARTS, in_memory))
-    return Plan(n_parts, is_kept=8 * n_problems * n_pairs <= memory / 2)
+    return Plan(n_parts, n_kept=min(n_pairs, int(n_numbers * 7 / 8 / n_problems)))
 
 
 class PairKernel:
@@ -175,20 +174,14 @@ class PairKernel:
         first_pair, level = self._tiles[:, FIRST_PAIR], np.empty((len(sigma), len(self._tiles)))
         cuts = np.linspace(0, first_pair[-1], plan.n_parts + 1)
         edges = np.unique(np.searchsorted(first_pair, cuts)).tolist()
-        kept_shape = (len(sigma), first_pair[-1] if plan.is_kept else 0)
+        kept_shape = (len(sigma), plan.n_kept + plan.n_parts * self._shape.n_places)
         # Not given back between passes: fresh pages cost as much as computing again.
         if self._kept.shape != kept_shape:
             self._kept = np.empty(kept_shape)
         return [
-            (part, self._store(self._kept if plan.is_kept else None, level))
-            for part in itertools.pairwise(edges)
+            (part, Store(self._kept, level, plan.n_kept, plan.n_kept + k * self._shape.n_places))
+            for k, part in enumerate(itertools.pairwise(edges))
         ]
-
-    def _store(self, kept, level):
-        if kept is not None:
-            return Store(kept, level, True)
-        n_places = self._shape.n_rows * whole_vectors(self._shape.n_columns)
-        return Store(np.empty((len(level), n_places)), level, False)
 
     def _training_state(self, sweep, parts):
         def part_state(part):
@@ -226,7 +219,8 @@ class PairKernel:
         tiles = rectangular_tiles(len(X_new), self._starts, self._shape)
         rows = feature_major(X_new)
         sweep = Sweep(rows, self._table, tiles, weights, sigma, self._shape, False)
-        store = self._store(None, np.empty((len(sigma), len(tiles))))
+        scratch = np.empty((len(sigma), self._shape.n_places))
+        store = Store(scratch, np.empty((len(sigma), len(tiles))), n_kept=0, scratch=0)
         state = _new_state(len(sigma), len(self._starts) - 1, len(X_new))
         energy_sweep(sweep, (0, len(tiles) - 1), store, new_buffers(self._shape, weights), state)
         return state

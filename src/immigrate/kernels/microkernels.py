@@ -13,6 +13,7 @@ features left over), with the pairs along the vector lanes.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
@@ -23,7 +24,7 @@ from immigrate.kernels import tiles
 # Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
 # here allocates, so none counts references: threads would fight over the counters of the table.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
-OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 jit = njit(fastmath=REORDER, **OPTIONS)
 jit_view = njit(inline="always", **OPTIONS)  # a function that returns a part of an array
 # The exponential rounds by adding and taking away a large number: no reordering there.

@@ -31,7 +31,7 @@ from immigrate.kernels.tile_energies import (
     sum_at_shared_level,
 )
 from immigrate.kernels.tile_scatter import add_tile, flush, set_couplings
-from immigrate.kernels.tiles import TileShape
+from immigrate.kernels.tiles import FIRST_PAIR, TileShape
 
 
 class Sweep(NamedTuple):
@@ -47,11 +47,12 @@ class Sweep(NamedTuple):
 
 
 class Store(NamedTuple):
-    """What the first sweep leaves for the second."""
+    """What the first sweep leaves for the second; tiles beyond n_kept are computed again."""
 
-    boltzmann: np.ndarray  # (n_problems, places of all tiles, or of one if it is not kept)
+    boltzmann: np.ndarray  # (n_problems, n_kept and a tile of scratch for each part)
     level: np.ndarray  # (n_problems, n_tiles)
-    is_kept: bool  # else the second sweep computes it again
+    n_kept: int
+    scratch: int  # place of this part's scratch
 
 
 class Anchors(NamedTuple):
@@ -90,7 +91,7 @@ def scatter_sweep(sweep, tile_range, store, buffers, anchors, gradient):
             tile = sweep.tiles[t]
             n_pairs = lay_rows(buffers, tile)
             e = boltzmann_of(store, tile, m, n_pairs)
-            if not store.is_kept:
+            if tile[FIRST_PAIR] + n_pairs > store.n_kept:
                 set_distances(buffers, sweep, tile, m, m + 1)
                 set_boltzmann(e, buffers.q[m, :n_pairs], sweep.sigma[m])
             set_couplings(buffers, tile, e, anchors, (m, store.level[m, t], sweep.sigma[m]))

@@ -39,8 +39,9 @@ FAR = 1e308  # level of a set without members; also marks a tile that has no sha
 
 @jit_view
 def boltzmann_of(store, tile, m, n_places):
-    """Where the Boltzmann factors of a tile live; tile after tile, or all in the same place."""
-    first = tile[FIRST_PAIR] if store.is_kept else 0
+    """Where the Boltzmann factors of a tile live: in a place of their own, or in the scratch."""
+    is_kept = tile[FIRST_PAIR] + n_places <= store.n_kept
+    first = tile[FIRST_PAIR] if is_kept else store.scratch
     return store.boltzmann[m, first : first + n_places]
 
 

@@ -90,7 +90,7 @@ def add_tile(gradient, sweep, buffers, tile_and_limit):
     if n_counting == 0:
         return
     sign = 1 if tile[ROW_CLASS] == tile[COLUMN_CLASS] else -1
-    if 2 * n_counting > c.shape[0] and 2 * c.shape[0] > sweep.shape.n_buffer:
+    if 3 * n_counting > c.shape[0] and 2 * c.shape[0] > sweep.shape.n_buffer:
         share_out(c, gradient)
         add_all(gradient, sweep, buffers, tile, sign)
     else:

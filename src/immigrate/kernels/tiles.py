@@ -25,6 +25,11 @@ class TileShape(NamedTuple):
     n_columns: int  # a multiple of n_rows
     n_buffer: int  # a multiple of LANES
 
+    @property
+    def n_places(self) -> int:
+        """Most places that the pairs of a tile take up."""
+        return self.n_rows * whole_vectors(self.n_columns)
+
 
 def symmetric_tiles(starts, shape: TileShape):
     """Tiles over the unordered pairs of one table; class c has samples starts[c]:starts[c + 1]."""

@@ -6,6 +6,8 @@
 ``paper``      Algorithm 2: full steps
 ``monotone``   spectral projected gradient: a cost that never rises
 ``path``       one solution for each sigma
+``nearest``    one pass under a hard coupling: Relief, ReliefF, LFE
+``inliers``    I-RELIEF's cost, for the solvers above
 ``result``     what comes back
 =============  ================================================================
 """

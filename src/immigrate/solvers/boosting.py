@@ -13,8 +13,8 @@ from immigrate.kernels.results import ClassScores
 from immigrate.solvers.problem import MarginProblem
 from immigrate.solvers.result import Solution
 
-# What trains one learner: problem with the round's anchor weights, sigma, where to start.
-Trainer = Callable[[MarginProblem, float, "Array | None"], Solution]
+# What trains one learner: problem with the round's anchor weights, sigma, the round before.
+Trainer = Callable[[MarginProblem, float, "Solution | None"], Solution]
 
 
 @dataclass(frozen=True)
@@ -89,16 +89,15 @@ def boosted(
         an infinite one.
     """
     n_classes = int(y.max()) + 1
-    D, weights = anchor_weight, None
+    D, solution = anchor_weight, None
     for sigma in sigmas:
-        solution = train(problem.with_anchor_weight(D), sigma, weights)
-        weights = solution.weights
+        solution = train(problem.with_anchor_weight(D), sigma, solution)
         is_wrong = score(solution.scores).argmin(axis=1) != y
         error = max(float(D[is_wrong].sum()), error_floor)
         if rule.is_useless(error, n_classes):
-            yield Learner(sigma, weights, error, 0.0)
+            yield Learner(sigma, solution.weights, error, 0.0)
             continue
         vote = rule.vote(error, n_classes)
-        yield Learner(sigma, weights, error, vote)
+        yield Learner(sigma, solution.weights, error, vote)
         D = D * np.exp(vote * is_wrong)
         D = D / D.sum()

@@ -31,11 +31,10 @@ def weight_path(
     options
         Passed on to the solver.
     """
-    last = None
-    for sigma in sigmas:
-        if is_warm and last is not None:
-            start = last.weights
+    for i, sigma in enumerate(sigmas):
+        solution = solver(problem, start, sigma, weight_set, **options)
+        yield solution
+        if is_warm and i + 1 < len(sigmas):
+            start = solution.weights
             # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
-            options["first_step"] = last.next_step * sigma / last_sigma
-        last, last_sigma = solver(problem, start, sigma, weight_set, **options), sigma
-        yield last
+            options["first_step"] = solution.next_step * sigmas[i + 1] / sigma

@@ -1,0 +1,73 @@
+"""From a table with categories to numbers, and which of the columns are nominal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+
+def is_categorical(column: pd.Series) -> bool:
+    """Whether the values of a column are names rather than numbers."""
+    return (
+        isinstance(column.dtype, pd.CategoricalDtype)
+        or pd.api.types.is_object_dtype(column.dtype)
+        or pd.api.types.is_string_dtype(column.dtype)
+    )
+
+
+def _level_codes(column: pd.Series) -> np.ndarray:
+    """Index of each value among the sorted levels, NaN where missing."""
+    codes = column.astype("category").cat.codes.to_numpy(dtype=float)
+    return np.where(codes < 0, np.nan, codes)
+
+
+def numeric_table(X: object) -> tuple[object, list[int]]:
+    """`X` with categorical columns of a DataFrame as level codes, and which those were.
+
+    Anything that is not a DataFrame comes back as it is. Ordered categories become numbers
+    and are not listed: their order is information.
+    """
+    if not isinstance(X, pd.DataFrame):
+        return X, []
+    is_named = [is_categorical(X.iloc[:, j]) for j in range(X.shape[1])]
+    nominal = [
+        j
+        for j, named in enumerate(is_named)
+        if named and not getattr(X.dtypes.iloc[j], "ordered", False)
+    ]
+    if not any(is_named):
+        return X, []
+    columns = [
+        _level_codes(X.iloc[:, j]) if named else X.iloc[:, j].to_numpy(dtype=float)
+        for j, named in enumerate(is_named)
+    ]
+    return pd.DataFrame(np.column_stack(columns), columns=X.columns, index=X.index), nominal
+
+
+def column_indices(chosen: object, names: list[str]) -> list[int]:
+    """Positions of columns given as a mask, as indices or as names."""
+    if chosen is None:
+        return []
+    items = np.asarray(chosen)
+    if items.ndim != 1:
+        raise ValueError(
+            f"categorical_features must be a list of names or indices or a mask, got {chosen!r}."
+        )
+    if items.dtype == bool:
+        if len(items) != len(names):
+            raise ValueError(
+                f"categorical_features has {len(items)} entries for {len(names)} features."
+            )
+        return np.flatnonzero(items).tolist()
+    return [_column_index(item, names) for item in items.tolist()]
+
+
+def _column_index(item: object, names: list[str]) -> int:
+    if isinstance(item, str) and item in names:
+        return names.index(item)
+    if isinstance(item, int) and -len(names) <= item < len(names):
+        return item % len(names)
+    raise ValueError(
+        f"categorical_features has {item!r}, which is neither a feature name nor an index "
+        f"below {len(names)}."
+    )

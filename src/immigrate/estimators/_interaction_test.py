@@ -1,0 +1,333 @@
+"""`InteractionTest`: which features act together, with controlled error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from immigrate.estimators._columns import column_indices, numeric_table
+from immigrate.estimators._validation import check_count
+from immigrate.inference.additive import Draws, Encoded, fitted_additive_model
+from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
+from immigrate.inference.encoding import feature_levels, interaction_functions
+from immigrate.inference.search import Effort, Search, searched_terms
+from immigrate.inference.stepwise import ROUNDING, Found, stepwise_terms
+
+ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
+ORDERS = (2, 3)
+ORDER_NAMES = {2: "pair", 3: "triple"}
+
+
+class InteractionTest(BaseEstimator):
+    """Test every pair (or triple) of features for a departure from additivity.
+
+    The null hypothesis is that the log-odds of the classes are a sum of functions of single
+    features. Its residuals take the place of labels in the gradient of IMMIGRATE's margin
+    cost with respect to W_ab: a pair counts where samples whose residuals agree are nearer in
+    both features than samples whose residuals differ. Two strong main effects, which raise
+    W_ab, are no interaction here.
+
+    Parameters
+    ----------
+    adjust : {"holm", "westfall-young", "fdr", None}, default="holm"
+        What the adjusted p-values control: the family-wise error under any dependence, the
+        family-wise error by the smallest p-value over labels drawn from the null model, the
+        false discovery rate, or nothing.
+    alpha : float, default=0.05
+        Level for `selected_`.
+    stepwise : bool, default=True
+        Whether `selected_` is built one term at a time, each found term becoming part of the
+        null model for the next. Pairs that only mirror a true one through a correlated
+        feature then drop out.
+    order : {2, 3}, default=2
+        Pairs or triples. Triples are tested against main effects and the pairs found first.
+    screen : int or None, default=None
+        How many terms are tested exactly, the strongest by an approximate statistic that is
+        computed for all. None tests all exactly where that takes seconds, and else those with
+        an approximate p below .001 (1,000 at least, 20,000 at most).
+    categorical_features : array-like of names, indices or bool, default=None
+        Columns whose levels have no order. Categorical and text columns of a DataFrame are
+        found without being named; ordered categories keep their order.
+    max_table : int, default=100000
+        Rows of `table_`, the strongest terms.
+    n_draws : int, default=999
+        Label sets drawn for "westfall-young".
+    n_jobs : int or None, default=None
+        Threads; the result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws. Nothing else is random.
+    verbose : int, default=0
+        Passed to joblib.
+
+    Attributes
+    ----------
+    table_ : DataFrame
+        Terms in order of evidence: `feature_1`, `feature_2` (and `feature_3`), `statistic`
+        (about 1 without interaction), `p_value`, `p_adjusted`, `rank` and `is_exact` (False
+        for p-values of the approximate statistic).
+    selected_ : DataFrame
+        Terms found, with the adjusted p-value at entry.
+    additive_model_ : AdditiveModel
+        The null model, without the terms found: `features` in it, ridge `strength`,
+        `deviance_explained` on held-out samples, fitted `probabilities`.
+    n_tests_ : int
+        Number of terms tested, listed or not.
+    classes_ : ndarray
+        Class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray
+        Names of the features, where `X` has names.
+
+    Notes
+    -----
+    Sample weights are counts: weight 2 is the same as repeating the sample, and weights that
+    sum to 1 say that there is one sample. Weights w that express importance should be
+    multiplied by sum(w) / sum(w**2) first.
+
+    A missing value (NaN) contributes to no product; missingness has its own effect in the
+    additive model.
+
+    Constant features form no terms. With more than two classes the additive model is
+    multinomial, and the p-value combines one test per class.
+
+    References
+    ----------
+    .. [1] R. Zhao, P. Hong and J. S. Liu, "IMMIGRATE: A Margin-Based Feature Selection Method
+       with Interaction Terms", Entropy 22 (2020). :doi:`10.3390/e22030291`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate import InteractionTest
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 5))
+    >>> y = X[:, 1] * X[:, 3] + 0.5 * rng.normal(size=300) > 0
+    >>> test = InteractionTest().fit(X, y)
+    >>> test.selected_[["feature_1", "feature_2"]].values.tolist()
+    [['x1', 'x3']]
+    """
+
+    def __init__(
+        self,
+        *,
+        adjust="holm",
+        alpha=0.05,
+        stepwise=True,
+        order=2,
+        screen=None,
+        categorical_features=None,
+        max_table=100_000,
+        n_draws=999,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.adjust = adjust
+        self.alpha = alpha
+        self.stepwise = stepwise
+        self.order = order
+        self.screen = screen
+        self.categorical_features = categorical_features
+        self.max_table = max_table
+        self.n_draws = n_draws
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Test all terms.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            NaN marks a missing value.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each sample was seen.
+
+        Returns
+        -------
+        self : InteractionTest
+        """
+        self._check_parameters()
+        data = self._encoded(X, y, sample_weight)
+        effort = Effort(self.screen, self.max_table, self.n_jobs, self.verbose)
+        draws = self._draws()
+        model = fitted_additive_model(data)
+        self.additive_model_ = replace(model, features=self._tested_features[model.features])
+        if self.order == 3 and self.stepwise:
+            pairs = searched_terms(data, model, 2, effort, draws)
+            _, model = self._stepwise(data, model, pairs, effort, draws)
+        search = searched_terms(data, model, self.order, effort, draws)
+        self.n_tests_ = search.n_tests
+        self.table_ = self._table(search)
+        if self.stepwise:
+            found, _ = self._stepwise(data, model, search, effort, draws)
+            self.selected_ = self._found_table(found)
+        else:
+            is_found = self.table_["p_adjusted"] <= self.alpha * (1 + ROUNDING)
+            self.selected_ = self.table_.loc[is_found].drop(columns=["rank", "is_exact"])
+        return self
+
+    def summary(self):
+        """What was tested and what was found, in words.
+
+        Returns
+        -------
+        text : str
+        """
+        check_is_fitted(self)
+        model, name = self.additive_model_, ORDER_NAMES[self.order]
+        adjust = {None: "no adjustment"}.get(self.adjust, self.adjust)
+        lines = [
+            f"{self.n_tests_} {name}s of {self.n_features_in_} features tested "
+            f"({adjust}, level {self.alpha:g}).",
+            f"Main effects of {len(model.features)} features explain "
+            f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples.",
+        ]
+        if not len(self.selected_):
+            return "\n".join([*lines, f"No {name} departs from additivity."])
+        order = "entry" if self.stepwise else "evidence"
+        lines.append(f"Departures from additivity, in order of {order}:")
+        names = self.selected_.filter(like="feature_")
+        for row, p in zip(names.itertuples(index=False), self.selected_["p_adjusted"]):
+            lines.append(f"  {' x '.join(map(str, row))}: adjusted p = {p:.2g}")
+        return "\n".join(lines)
+
+    def strongest_features(self, count):
+        """Features in the order in which they first appear in `table_`.
+
+        A screen for wide tables that keeps a pair without main effects, which a screen on
+        single features loses.
+
+        Parameters
+        ----------
+        count : int
+            How many features to return; fewer if the table holds fewer.
+
+        Returns
+        -------
+        names : ndarray of object
+        """
+        check_is_fitted(self)
+        names = self.table_.filter(like="feature_").to_numpy().ravel()
+        return pd.unique(names)[:count]
+
+    def _check_parameters(self):
+        _check_choice("adjust", self.adjust, ADJUSTMENTS)
+        _check_choice("order", self.order, ORDERS)
+        if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must be a number between 0 and 1, got {self.alpha!r}.")
+        for name in ("n_draws", "max_table"):
+            check_count(name, getattr(self, name))
+        if self.screen is not None:
+            check_count("screen", self.screen)
+
+    def _encoded(self, X, y, sample_weight):
+        """Validated data as levels and functions; also sets names, classes and kept features."""
+        X, nominal = numeric_table(X)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2
+        )
+        check_classification_targets(y)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y has one class, {self.classes_.tolist()}; the test compares at least two."
+            )
+        if X.shape[1] < self.order:
+            raise ValueError(
+                f"n_features={X.shape[1]}: order={self.order} needs at least {self.order}."
+            )
+        names = self._names()
+        is_nominal = {*nominal, *column_indices(self.categorical_features, names)}
+        levels = [feature_levels(x, weight, j in is_nominal) for j, x in enumerate(X.T)]
+        self._tested_features = np.flatnonzero([level.n_levels > 1 for level in levels])
+        levels = [levels[j] for j in self._tested_features]
+        functions = _stacked_functions(levels, len(y))
+        return Encoded(levels, functions, codes, len(self.classes_), weight)
+
+    def _draws(self):
+        if self.adjust != "westfall-young":
+            return None
+        return Draws(self.n_draws, check_random_state(self.random_state).randint(2**31))
+
+    def _stepwise(self, data, model, search, effort, draws):
+        """Terms found one by one, and the model that holds them."""
+        log_alpha = np.log(self.alpha)
+        return stepwise_terms(data, model, search, self._adjusted, log_alpha, effort, draws)
+
+    def _adjusted(self, search: Search):
+        """Logarithms of the adjusted p-values."""
+        if self.adjust == "holm":
+            return holm(search.log_p, search.n_tests)
+        if self.adjust == "fdr":
+            return benjamini_hochberg(search.log_p, search.n_tests)
+        if self.adjust == "westfall-young":
+            return westfall_young(search.log_p, search.smallest_null_log_p)
+        return search.log_p
+
+    def _names(self):
+        default = [f"x{j}" for j in range(self.n_features_in_)]
+        return list(getattr(self, "feature_names_in_", default))
+
+    def _named(self, terms):
+        """Columns feature_1, feature_2, ... from rows of indices."""
+        names = np.array(self._names(), dtype=object)[self._tested_features]
+        columns = np.asarray(terms, dtype=int).reshape(-1, self.order).T
+        return {f"feature_{i}": names[column] for i, column in enumerate(columns, start=1)}
+
+    def _table(self, search):
+        return pd.DataFrame(
+            {
+                **self._named(search.terms),
+                "statistic": search.statistic,
+                "p_value": np.exp(search.log_p),
+                "p_adjusted": np.exp(self._adjusted(search)),
+                "rank": np.arange(1, len(search.terms) + 1),
+                "is_exact": search.is_exact,
+            }
+        )
+
+    def _found_table(self, found: list[Found]):
+        return pd.DataFrame(
+            {
+                **self._named([one.term for one in found]),
+                "statistic": [one.statistic for one in found],
+                "p_value": np.exp([one.log_p for one in found]),
+                "p_adjusted": np.exp([one.log_p_adjusted for one in found]),
+            }
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _stacked_functions(levels, n):
+    """phi_k / k of all features (p, k, n), without functions that no feature has."""
+    if not levels:
+        return np.zeros((0, 1, n))
+    functions = np.stack([interaction_functions(level) for level in levels])
+    is_used = np.any(functions != 0, axis=(0, 2))
+    return np.ascontiguousarray(functions[:, is_used])
+
+
+def _check_choice(name, value, choices):
+    if value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")

@@ -1,0 +1,199 @@
+"""Chosen features and chosen pairs, as columns for any model that comes after."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from immigrate.estimators import _validation as check
+from immigrate.estimators._immigrate import ImmigrateClassifier
+from immigrate.estimators._interaction_test import InteractionTest
+
+
+class ImmigrateSelector(SelectorMixin, BaseEstimator):
+    """Keeps features by their importance and, if asked, appends pairs as product columns.
+
+    Found interactions can so feed a model that has none of its own, such as a logistic
+    regression. In a pipeline the selection is made inside the folds of a cross-validation.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Weighs features and pairs: `ImmigrateClassifier`, its CV or boosted form. None is
+        ``ImmigrateClassifier()``.
+    n_features_to_select : int or float, default=None
+        Keep so many features with the highest importance; a float is a share of all.
+    threshold : float, default=None
+        Keep features with at least this importance (they sum to 1). None is the mean
+        importance when `n_features_to_select` is None, else no limit.
+    pairs : bool, default=False
+        Whether to append a column (x_a - mean x_a) (x_b - mean x_b) for each chosen pair; the
+        means are those of the training samples, so that the product of two features does
+        not repeat what each says alone.
+    n_pairs : int, default=5
+        How many pairs, the heaviest first, where no test chooses them.
+    test : None, bool or InteractionTest, default=None
+        What chooses the pairs instead: those with a significant departure from additivity.
+        True is ``InteractionTest()``. Features of a chosen pair are kept too.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted.
+    test_ : InteractionTest
+        Fitted; only with a test.
+    pairs_ : ndarray of shape (n_chosen, 2)
+        Indices of the features of each chosen pair, strongest pair first.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when `X` has string column names.
+
+    See Also
+    --------
+    InteractionTest : Which pairs depart from additivity.
+    sklearn.feature_selection.SelectFromModel : Features only.
+
+    Examples
+    --------
+    >>> from immigrate import ImmigrateSelector
+    >>> from immigrate.datasets import make_xor
+    >>> X, y = make_xor(300, 5, noise=0.1, random_state=0)
+    >>> selector = ImmigrateSelector(n_features_to_select=2, pairs=True, test=True)
+    >>> selector.fit(X, y).get_feature_names_out()
+    array(['a', 'b', 'a * b'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        n_features_to_select=None,
+        threshold=None,
+        pairs=False,
+        n_pairs=5,
+        test=None,
+    ):
+        self.estimator = estimator
+        self.n_features_to_select = n_features_to_select
+        self.threshold = threshold
+        self.pairs = pairs
+        self.n_pairs = n_pairs
+        self.test = test
+
+    def fit(self, X, y, sample_weight=None):
+        """Choose features and pairs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed to the classifier and to the test.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self._check_parameters()
+        self.estimator_ = clone(self.estimator or ImmigrateClassifier())
+        self.estimator_.fit(X, y, sample_weight=sample_weight)
+        self.feature_importances_ = self.estimator_.feature_importances_
+        self.pairs_ = self._chosen_pairs(X, y, sample_weight)
+        self._means = X.mean(axis=0)
+        return self
+
+    def transform(self, X):
+        """The chosen columns of `X`, then the products of the chosen pairs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_selected + n_chosen_pairs)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        selected = X[:, self.get_support()]
+        if not self.pairs:
+            return selected
+        a, b = self.pairs_.T
+        centred = X - self._means
+        return np.hstack([selected, centred[:, a] * centred[:, b]])
+
+    def inverse_transform(self, X):
+        """Put the chosen columns back in their places, with zeros between them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_selected)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        if self.pairs:
+            raise ValueError("Products of pairs cannot be turned back; use pairs=False.")
+        return super().inverse_transform(X)
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the chosen features, then "a * b" for each chosen pair.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            By default those seen in `fit`, or x0, x1, ...
+
+        Returns
+        -------
+        ndarray of str
+        """
+        selected = super().get_feature_names_out(input_features)
+        if not self.pairs:
+            return selected
+        names = _check_feature_names_in(self, input_features)
+        products = [f"{names[a]} * {names[b]}" for a, b in self.pairs_]
+        return np.array([*selected, *products], dtype=object)
+
+    def _check_parameters(self):
+        check.check_selected_count(self.n_features_to_select, self.n_features_in_)
+        check.check_count("n_pairs", self.n_pairs)
+        if self.threshold is not None:
+            check.check_finite("threshold", self.threshold)
+
+    def _chosen_pairs(self, X, y, sample_weight):
+        if self.test:
+            self.test_ = clone(self.test) if self.test is not True else InteractionTest()
+            table = self.test_.fit(X, y, sample_weight=sample_weight).selected_
+        elif self.pairs:
+            table = self.estimator_.interactions()
+            table = table[table["kind"] == "pair"].head(self.n_pairs)
+        else:
+            return np.empty((0, 2), dtype=int)
+        # The table names features x0, x1, ... because it was made from an array.
+        columns = [table[name].str[1:].astype(int) for name in ("feature_1", "feature_2")]
+        return np.stack(columns, axis=1)
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        importance, count = self.feature_importances_, self.n_features_to_select
+        limit = self.threshold
+        if limit is None:
+            limit = importance.mean() if count is None else -np.inf
+        mask = importance >= limit
+        if count is not None:
+            n_kept = count if count >= 1 else max(1, round(count * len(importance)))
+            mask[np.argsort(-importance, kind="stable")[int(n_kept) :]] = False
+        if self.test:
+            mask[self.pairs_.ravel()] = True
+        return mask
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,175 @@
+"""I-RELIEF: soft nearest hits and misses under the weights that are being learned."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from immigrate.core.cones import WeightSet, nonnegative_part, unit
+from immigrate.estimators import _validation as check
+from immigrate.estimators.relief._selector import MarginSelector
+from immigrate.solvers import SOLVERS, Stop
+from immigrate.solvers.inliers import InlierProblem
+
+
+class IRelief(MarginSelector):
+    """I-RELIEF: feature weights as a fixed point of soft nearest hits and misses.
+
+    Which sample is the nearest hit or miss depends on the weights, so it is treated as
+    hidden: a sample at distance d is the nearest with probability proportional to
+    exp(-d / sigma), d being the weighted Manhattan distance, and a sample whose nearest
+    neighbour is probably a miss counts as an outlier to that extent. Each step takes the
+    expected differences from misses less those from hits, negative ones set to 0, scaled
+    to norm 1 [1]_ [2]_. Several classes are told apart as one against the others.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Keep so many features with the highest weights; a float is a share of all. None
+        keeps every feature above `threshold`.
+    threshold : float, default=None
+        Keep only features with a weight above this. None is 0 when `n_features_to_select`
+        is None, else no limit.
+    sigma : float, default=1.0
+        Width of the kernel, in units of the distance.
+    solver : {"monotone", "paper"}, default="monotone"
+        "paper" takes the full steps of [1]_, which converge where sigma is large enough and
+        may circle for ever where it is not. "monotone" starts with the same step, never
+        lets the cost rise, and stops at a fixed point.
+    max_iter : int, default=100
+        Limit on steps.
+    tol : float, default=1e-6
+        "monotone" stops when the relative Frank-Wolfe gap is at most this; "paper" when the
+        cost changes by less.
+    scale : {"range", None}, default="range"
+        Numeric differences in units of the feature's range, or as they are.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Features whose difference is 0 (equal) or 1: a mask, indices or column names;
+        "from_dtype" takes the category and text columns of a data frame.
+    n_jobs : int, default=None
+        Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
+        result does not depend on it.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features,)
+        The weights: non-negative, of Euclidean norm 1.
+    objective_path_ : ndarray of shape (n_iter_ + 1,)
+        The cost: sigma times the mean log probability that a sample is an outlier. Fixed
+        points are its stationary points.
+    gap_ : float
+        Relative Frank-Wolfe gap at the end: 0 at a fixed point.
+    n_iter_ : int
+    converged_ : bool
+    classes_ : ndarray of shape (n_classes,)
+    is_categorical_ : ndarray of shape (n_features,)
+    difference_units_ : ndarray of shape (n_features,)
+        What a difference of 1 is, in units of the feature.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when `X` has string column names.
+
+    References
+    ----------
+    .. [1] Y. Sun and J. Li, "Iterative RELIEF for feature weighting", ICML 2006, 913-920.
+       :doi:`10.1145/1143844.1143959`
+    .. [2] Y. Sun, "Iterative RELIEF for feature weighting: Algorithms, theories, and
+       applications", IEEE TPAMI 29(6), 1035-1051, 2007. :doi:`10.1109/TPAMI.2007.1093`
+
+    Examples
+    --------
+    >>> from immigrate import IRelief
+    >>> from immigrate.datasets import make_xor
+    >>> X, y = make_xor(n_samples=300, n_features=6, random_state=0)
+    >>> model = IRelief(sigma=0.1).fit(X, y)
+    >>> model.feature_importances_.round(1)
+    array([0.7, 0.7, 0. , 0. , 0. , 0. ])
+    >>> model.set_params(n_features_to_select=2).get_feature_names_out()
+    array(['a', 'b'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        threshold=None,
+        sigma=1.0,
+        solver="monotone",
+        max_iter=100,
+        tol=1e-6,
+        scale="range",
+        categorical_features="from_dtype",
+        n_jobs=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.threshold = threshold
+        self.sigma = sigma
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check.check_positive("sigma", self.sigma)
+        check.check_option("solver", self.solver, SOLVERS)
+        check.check_count("max_iter", self.max_iter)
+        check.check_not_negative("tol", self.tol)
+
+    def _feature_scores(self, table, anchor_weight):
+        columns, owner = manhattan_columns(table.values, table.is_categorical)
+        problem = InlierProblem(
+            columns,
+            table.y,
+            owner=owner,
+            anchor_weight=anchor_weight,
+            n_threads=check.n_threads(self.n_jobs),
+        )
+        solution = SOLVERS[self.solver](
+            problem,
+            unit(np.ones(table.values.shape[1])),
+            float(self.sigma),
+            WeightSet(nonnegative_part),
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self.objective_path_ = np.array(solution.objective_path)
+        self.gap_, self.n_iter_, self.converged_ = (
+            solution.gap,
+            solution.n_iter,
+            solution.converged,
+        )
+        if not solution.converged:
+            warnings.warn(_advice(solution), ConvergenceWarning, stacklevel=3)
+        return solution.weights
+
+
+def manhattan_columns(values, is_categorical):
+    """Numeric columns whose Manhattan distances are the mixed ones, and the feature of each.
+
+    A category is a column that is 1/2 for its members: two samples of different categories
+    differ by 1/2 in two columns.
+    """
+    columns, owner = [], []
+    for f, x in enumerate(values.T):
+        parts = [(x == category) / 2 for category in np.unique(x)] if is_categorical[f] else [x]
+        columns += parts
+        owner += [f] * len(parts)
+    return np.column_stack(columns), np.array(owner)
+
+
+def _advice(solution):
+    if solution.stop is Stop.NO_DIRECTION:
+        return (
+            "No feature differs more from misses than from hits: the weights are where they "
+            "were before. Check that the features are not constant and that they carry "
+            "information about the classes."
+        )
+    return (
+        f"Stopped after {solution.n_iter} steps because {solution.stop.value}. "
+        "Raise max_iter, tol or sigma, or use solver='monotone'."
+    )

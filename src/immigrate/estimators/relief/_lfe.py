@@ -1,0 +1,159 @@
+"""LFE: Relief with a full matrix, read as a projection."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from immigrate.core.cones import norm
+from immigrate.core.differences import mixed_table
+from immigrate.core.distances import scatter
+from immigrate.estimators import _validation as check
+from immigrate.kernels.coupling import Nearest
+from immigrate.solvers.gap import NEGLIGIBLE
+from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
+
+
+class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Local feature extraction: linear combinations of features that make the margin large.
+
+    With m and h the vectors from a sample to its nearest miss and hit, the mean margin
+    m' W m - h' W h over positive semi-definite W of norm 1 is largest at the positive part
+    of the spectrum of mean(m m' - h h'), scaled [1]_. The eigenvectors times the roots of
+    the eigenvalues are the components: Euclidean distances after `transform` are the
+    distances under W.
+
+    Differences of features are added up, so features should be on one scale: put a
+    `sklearn.preprocessing.StandardScaler` before this estimator.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Keep so many components with the largest eigenvalues. None keeps all that are
+        positive; there may be fewer than asked for.
+    n_jobs : int, default=None
+        Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
+        result does not depend on it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        Directions, strongest first, each of the length of the root of its share.
+    weight_matrix_ : ndarray of shape (n_features, n_features)
+        W: positive semi-definite with Frobenius norm 1, before components are dropped.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Of mean(m m' - h h').
+    n_components_ : int
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when `X` has string column names.
+
+    References
+    ----------
+    .. [1] Y. Sun and D. Wu, "A RELIEF based feature extraction algorithm", SIAM International
+       Conference on Data Mining 2008, 188-195. :doi:`10.1137/1.9781611972788.17`
+
+    Examples
+    --------
+    >>> from immigrate import LFE
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LFE(n_components=2), KNeighborsClassifier(1))
+    >>> model.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    def __init__(self, n_components=None, *, n_jobs=None):
+        self.n_components = n_components
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes with two samples each.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample's margin counts. It weighs the sample as an anchor, not as
+            a neighbour of others, so a weight of 2 is not the same as repeating the row.
+
+        Returns
+        -------
+        self
+        """
+        if self.n_components is not None:
+            check.check_count("n_components", self.n_components)
+        X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
+        X = X.astype(np.float64, copy=False)
+        margin = self._margin_scatter(X, codes, anchor_weight)
+        eigenvalues, vectors = linalg.eigh(margin)
+        is_positive = eigenvalues > NEGLIGIBLE * np.abs(eigenvalues).max()
+        if not is_positive.any():
+            warnings.warn(
+                "No direction leads further to misses than to hits: all are kept, alike. Check "
+                "that the features are not constant and carry information about the classes.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+            eigenvalues, is_positive = np.ones_like(eigenvalues), np.ones_like(is_positive)
+        self._keep(eigenvalues[is_positive][::-1], vectors[:, is_positive].T[::-1])
+        return self
+
+    def transform(self, X):
+        """Project onto the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return X @ self.components_.T
+
+    def _margin_scatter(self, X, codes, anchor_weight):
+        """sum_n D_n (m m' - h h')."""
+        # W does not depend on the units of X; a power of two is exact.
+        X = np.ldexp(X, -np.frexp(np.ptp(X / 2, axis=0).max())[1])
+        W = np.empty((X.shape[1], X.shape[1]))
+        return one_pass(
+            mixed_table(X, codes, scale=None),
+            Nearest(),
+            lambda pairs: scatter(X[pairs.neighbour] - X[pairs.anchor], pairs.weight, W),
+            sides=hit_and_miss_sides(len(self.classes_)),
+            anchor_weight=anchor_weight,
+            n_threads=check.n_threads(self.n_jobs),
+        )
+
+    def _keep(self, eigenvalues, vectors):
+        # Eigenvectors have no sign; the largest entry is made positive.
+        largest = np.abs(vectors).argmax(axis=1)[:, None]
+        vectors = vectors * np.sign(np.take_along_axis(vectors, largest, axis=1))
+        components = np.sqrt(eigenvalues / norm(eigenvalues))[:, None] * vectors
+        self.weight_matrix_ = components.T @ components
+        self.components_ = components[: self.n_components]
+        self.eigenvalues_ = eigenvalues[: self.n_components]
+        self.n_components_ = len(self.components_)
+
+    @property
+    def _n_features_out(self):
+        return self.n_components_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

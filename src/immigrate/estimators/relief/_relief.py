@@ -1,0 +1,124 @@
+"""Relief: one nearest hit, one nearest miss."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from immigrate.estimators import _validation as check
+from immigrate.estimators.relief._selector import METRICS, MarginSelector
+from immigrate.kernels.coupling import Nearest
+from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, one_pass
+
+
+class Relief(MarginSelector):
+    """Relief: scores features by nearest hits and misses.
+
+    A feature gains where a sample differs in it from its nearest miss (any other class) and
+    loses where it differs from its nearest hit (its own class), by the squared difference
+    [1]_: Algorithm 1 of the IMMIGRATE paper [2]_.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Keep so many features with the highest scores; a float is a share of all. None keeps
+        every feature above `threshold`.
+    threshold : float, default=None
+        Keep only features with a score above this. None is 0 when `n_features_to_select` is
+        None, else no limit.
+    n_anchors : int, default=None
+        M of Algorithm 1: how many samples, drawn at random without replacement, have their
+        nearest hit and miss looked up. None is all of them.
+    metric : {"euclidean", "manhattan"}, default="euclidean"
+        Distance by which neighbours are near.
+    scale : {"range", None}, default="range"
+        Numeric differences in units of the feature's range, as Kira and Rendell define
+        them, or as they are.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Features whose difference is 0 (equal) or 1: a mask, indices or column names;
+        "from_dtype" takes the category and text columns of a data frame.
+    n_jobs : int, default=None
+        Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
+        result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        For the draw of `n_anchors`.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features,)
+        Scores in [-1, 1] with ``scale="range"``; not above 0 means of no use.
+    classes_ : ndarray of shape (n_classes,)
+    is_categorical_ : ndarray of shape (n_features,)
+    difference_units_ : ndarray of shape (n_features,)
+        What a difference of 1 is, in units of the feature.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when `X` has string column names.
+
+    See Also
+    --------
+    ReliefF : More neighbours, each class on its own, missing values.
+
+    References
+    ----------
+    .. [1] K. Kira and L. A. Rendell, "A practical approach to feature selection", Machine
+       Learning Proceedings 1992, 249-256. :doi:`10.1016/B978-1-55860-247-2.50037-1`
+    .. [2] R. Zhao, P. Hong and J. S. Liu, "IMMIGRATE: A margin-based feature selection method
+       with interaction terms", Entropy 22(3):291, 2020. :doi:`10.3390/e22030291`
+
+    Examples
+    --------
+    >>> from immigrate import Relief
+    >>> from immigrate.datasets import make_xor
+    >>> X, y = make_xor(n_samples=300, n_features=6, random_state=0)
+    >>> Relief(n_features_to_select=2).fit(X, y).get_feature_names_out()
+    array(['a', 'b'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        threshold=None,
+        n_anchors=None,
+        metric="euclidean",
+        scale="range",
+        categorical_features="from_dtype",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.threshold = threshold
+        self.n_anchors = n_anchors
+        self.metric = metric
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check.check_option("metric", self.metric, METRICS)
+        if self.n_anchors is not None:
+            check.check_count("n_anchors", self.n_anchors)
+
+    def _feature_scores(self, table, anchor_weight):
+        return one_pass(
+            table,
+            Nearest(is_squared=self.metric == "euclidean"),
+            feature_differences(table, is_squared=True),
+            sides=hit_and_miss_sides(len(self.classes_)),
+            anchors=self._anchors(table.y.size, anchor_weight),
+            anchor_weight=anchor_weight,
+            n_threads=check.n_threads(self.n_jobs),
+        )
+
+    def _anchors(self, n_samples, anchor_weight):
+        # A sample of weight 0 would be drawn in vain.
+        drawn_from = (
+            np.arange(n_samples) if anchor_weight is None else np.flatnonzero(anchor_weight)
+        )
+        if self.n_anchors is None or self.n_anchors >= drawn_from.size:
+            return drawn_from
+        rng = check_random_state(self.random_state)
+        return np.sort(rng.choice(drawn_from, self.n_anchors, replace=False))

@@ -1,0 +1,160 @@
+"""Simba: stochastic gradient ascent on the margin, neighbours looked up anew at every step."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from immigrate.estimators import _validation as check
+from immigrate.estimators.relief._selector import MarginSelector
+from immigrate.kernels.coupling import Nearest
+from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, signed
+
+
+class Simba(MarginSelector):
+    """Simba: features weighed to make the hypothesis margin large.
+
+    The margin of a sample is half the distance to its nearest miss less half the distance
+    to its nearest hit, distances being sqrt(sum_f w_f^2 diff_f^2). Weights climb the
+    gradient of one sample's margin at a time, and neighbours are looked up under the
+    weights of the moment [1]_. The sum of margins has several maxima, so the ascent starts
+    from several points and the best end counts.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        Keep so many features with the highest scores; a float is a share of all. None keeps
+        every feature above `threshold`.
+    threshold : float, default=None
+        Keep only features with a score above this. None is 0 when `n_features_to_select` is
+        None, else no limit.
+    n_starts : int, default=5
+        Ascents; the first starts from equal weights, the others at random.
+    n_rounds : int, default=1
+        Rounds over the samples in each ascent.
+    scale : {"range", None}, default="range"
+        Numeric differences in units of the feature's range, or as they are. The length of
+        the steps is in these units.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Features whose difference is 0 (equal) or 1: a mask, indices or column names;
+        "from_dtype" takes the category and text columns of a data frame.
+    n_jobs : int, default=None
+        Threads, one a start. None is 1 unless in a `joblib.parallel_config` context; -1 is
+        all. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        For the starts and the order of the samples.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features,)
+        w^2, the largest scaled to 1.
+    margin_ : float
+        Mean margin of the samples at these weights.
+    classes_ : ndarray of shape (n_classes,)
+    is_categorical_ : ndarray of shape (n_features,)
+    difference_units_ : ndarray of shape (n_features,)
+        What a difference of 1 is, in units of the feature.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when `X` has string column names.
+
+    References
+    ----------
+    .. [1] R. Gilad-Bachrach, A. Navot and N. Tishby, "Margin based feature selection - theory
+       and algorithms", ICML 2004, 43. :doi:`10.1145/1015330.1015352`
+
+    Examples
+    --------
+    >>> from immigrate import Simba
+    >>> from immigrate.datasets import make_xor
+    >>> X, y = make_xor(n_samples=300, n_features=6, random_state=0)
+    >>> Simba(n_features_to_select=2, random_state=0).fit(X, y).get_feature_names_out()
+    array(['a', 'b'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select=None,
+        *,
+        threshold=None,
+        n_starts=5,
+        n_rounds=1,
+        scale="range",
+        categorical_features="from_dtype",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_features_to_select = n_features_to_select
+        self.threshold = threshold
+        self.n_starts = n_starts
+        self.n_rounds = n_rounds
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check.check_count("n_starts", self.n_starts)
+        check.check_count("n_rounds", self.n_rounds)
+
+    def _feature_scores(self, table, anchor_weight):
+        from immigrate.kernels.threads import run_in_order
+
+        n, p = table.values.shape
+        margin = Margin(table, np.full(n, 1 / n) if anchor_weight is None else anchor_weight)
+        rng = check_random_state(self.random_state)
+        starts = [np.ones(p), *(1 - rng.uniform(size=(self.n_starts - 1, p)))]
+        visits = [
+            np.concatenate([rng.permutation(n) for _ in range(self.n_rounds)]) for _ in starts
+        ]
+        ends = run_in_order(
+            lambda run: ascent(margin, *run),
+            list(zip(starts, visits)),
+            check.n_threads(self.n_jobs),
+        )
+        values = [margin.value(w) for w in ends]
+        self.margin_ = max(values)
+        return ends[int(np.argmax(values))] ** 2
+
+
+def ascent(margin, w, visits):
+    """Weights after one gradient step for each visited sample, largest |w| scaled to 1."""
+    for i in visits:
+        w = w + margin.gradient(w, i)
+    return w / np.abs(w).max()
+
+
+class Margin:
+    """Mean hypothesis margin as a function of the weights, its neighbours found anew each time."""
+
+    def __init__(self, table, anchor_weight):
+        self.table, self.anchor_weight = table, anchor_weight
+        self._sides = hit_and_miss_sides(int(table.y.max()) + 1)
+        self._statistic = feature_differences(table, is_squared=True)
+
+    def value(self, w):
+        """e(w) = sum_n D_n (|x_n - nearmiss|_w - |x_n - nearhit|_w) / 2."""
+        from immigrate.kernels.neighbours import sum_over_anchors
+
+        n = self.table.y.size
+
+        def block_value(block):
+            pairs = self._pairs(w, block, self.anchor_weight)
+            return pairs.weight @ np.sqrt(pairs.distance) / 2
+
+        return float(sum_over_anchors(block_value, np.arange(n), n, n_threads=1))
+
+    def gradient(self, w, i):
+        """(miss^2 / |miss|_w - hit^2 / |hit|_w) w / 2, the slope at sample i, times n D_i."""
+        pairs = self._pairs(w, np.array([i]), self.anchor_weight * self.table.y.size)
+        # At distance 0 no weight that counts has a slope.
+        length = np.sqrt(pairs.distance)
+        weight = np.divide(pairs.weight, 2 * length, out=np.zeros_like(length), where=length > 0)
+        return self._statistic(pairs._replace(weight=weight)) * w
+
+    def _pairs(self, w, anchors, anchor_weight):
+        from immigrate.kernels.neighbours import nearest_pairs
+
+        pairs = nearest_pairs(self.table, anchors, w**2, Nearest())
+        return signed(pairs, self.table.y, self._sides, anchor_weight)

@@ -1,0 +1,21 @@
+"""Which features act together: a calibrated test, in small pure functions on arrays.
+
+Read the files in this order, beside ``docs/interaction-test.md``:
+
+======================  =======================================================================
+``encoding``            each feature as columns of the additive model and as functions phi
+``ridge``               penalised logistic and multinomial regression by Newton steps
+``additive``            the null model: strength of the penalty by cross-validation, screening
+``residuals``           residuals of the null model, cleared of what a refit would explain
+``null_distributions``  quadratic forms to p-values, and p-values to one p-value
+``term_statistics``     the exact statistics of chosen pairs or triples
+``pair_screen``         an approximate statistic for all pairs as blocks of a matrix product
+``adjustment``          many p-values at once: Holm, Benjamini-Hochberg, Westfall-Young
+``search``              all of it: every pair, the strongest ones exactly
+``stepwise``            true pairs one by one, so that their shadows vanish
+======================  =======================================================================
+
+Letters: n samples, p features, w sample weights, u mid-ranks in (0, 1), phi centred functions
+of one feature, Z the columns of the null model, mu its probabilities, V their covariance,
+r residuals, C the product columns of a term, U = C'r, S the null covariance of U.
+"""

@@ -1,0 +1,260 @@
+"""The null model: the logit is a sum of smooth functions of single features.
+
+A ridge on the columns of ``encoding.additive_columns``. Its strength is chosen by the
+deviance in cross-validation. Where there are too many columns for the samples, only the
+features with the strongest main effects enter; how many is chosen in the same
+cross-validation, with the choice repeated inside each fold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from immigrate.core.distances import Array
+from immigrate.inference.encoding import (
+    Levels,
+    additive_columns,
+    n_additive_columns,
+    n_additive_cosines,
+)
+from immigrate.inference.folds import N_FOLDS, fold_weights
+from immigrate.inference.null_distributions import log_three_moment_tail
+from immigrate.inference.residuals import Contrast, Refit, drawn_labels
+from immigrate.inference.ridge import deviance, indicator_labels, probabilities, ridge_coefficients
+from immigrate.inference.term_statistics import products
+
+STRENGTHS = (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+CROSS_VALIDATION_TOLERANCE = 1e-4
+# More columns than this share of the samples, and features are screened first.
+MOST_COLUMNS_PER_SAMPLE = 1.0
+SCREENED_COLUMNS_PER_SAMPLE = 0.25
+SCREENED_COUNTS = (3, 10, 30, 100)
+# Columns of a pair that was found are penalised little: its effect is known to be there.
+FOUND_TERM_STRENGTH = 1.0
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A data set ready for the test: samples of positive weight, features that vary.
+
+    Attributes
+    ----------
+    levels : list of Levels, one per feature
+    functions : ndarray of shape (p, k, n)
+        phi_k / k of each feature.
+    y : ndarray of shape (n,)
+        Class indices.
+    """
+
+    levels: list[Levels]
+    functions: Array
+    y: np.ndarray
+    n_classes: int
+    weight: Array
+
+    @property
+    def n(self) -> float:
+        """Number of samples, a sample of weight two counting twice."""
+        return float(self.weight.sum())
+
+    @property
+    def Y(self) -> Array:
+        """Labels as a matrix (n, n_logits)."""
+        return indicator_labels(self.y, self.n_classes)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How many label sets to draw from the null model, and from which seed."""
+
+    n: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class AdditiveModel:
+    """What the test takes for granted: a sum of main effects, plus the terms found so far.
+
+    Attributes
+    ----------
+    features : ndarray
+        Indices of the features in the model.
+    strength : float
+        Ridge penalty.
+    deviance, intercept_deviance : float
+        Cross-validated deviance per unit of weight, and that of the class shares alone.
+    probabilities : ndarray of shape (n, n_logits)
+        Fitted mu.
+    terms : list of tuple
+        Pairs or triples that were added.
+    """
+
+    features: np.ndarray
+    strength: float
+    deviance: float
+    intercept_deviance: float
+    Z: Array = field(repr=False)
+    penalty: Array = field(repr=False)
+    coefficients: Array = field(repr=False)
+    probabilities: Array = field(repr=False)
+    terms: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def deviance_explained(self) -> float:
+        """Share of the deviance that main effects explain on held-out samples, at least 0."""
+        return max(0.0, 1 - self.deviance / max(self.intercept_deviance, 1e-300))
+
+    def contrasts(self, data: Encoded, draws: Draws | None = None) -> list[Contrast]:
+        """Cleaned residuals of the labels and of labels drawn from this model, per logit."""
+        labels = data.Y[:, :, None]
+        if draws is not None:
+            rng = np.random.default_rng(draws.seed)
+            drawn = drawn_labels(self.probabilities, data.weight, draws.n, rng)
+            labels = np.concatenate([labels, drawn], axis=2)
+        return Refit(self.Z, self.probabilities, data.weight, self.penalty).contrasts(labels)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The samples of one side of a fold."""
+
+    Z: Array
+    Y: Array
+    weight: Array
+
+    def coefficients(self, penalty: Array, start: Array) -> Array:
+        return ridge_coefficients(
+            self.Z, self.Y, self.weight, penalty, start, CROSS_VALIDATION_TOLERANCE
+        )
+
+
+@dataclass(frozen=True)
+class _Path:
+    """Best point of one cross-validated path of penalties."""
+
+    deviance: float
+    strength: float
+
+
+def design(data: Encoded, features: np.ndarray) -> tuple[Array, Array, np.ndarray]:
+    """Z = [1, columns of the features] (n, m), relative penalties and the owner of each column."""
+    n_cosines = n_additive_cosines(data.n)
+    blocks = [additive_columns(data.levels[a], data.weight, n_cosines) for a in features]
+    Z = np.vstack([np.ones((1, len(data.y))), *(block.values for block in blocks)]).T
+    penalty = np.concatenate([[0.0], *(block.penalty for block in blocks)])
+    owner = np.concatenate(
+        [[-1], *(np.full(len(b.penalty), a) for a, b in zip(features, blocks))]
+    ).astype(int)
+    return np.ascontiguousarray(Z), penalty, owner
+
+
+def main_effect_log_p(data: Encoded, weight: Array) -> Array:
+    """Log p of each feature's own kernel statistic, for choosing which enter the model."""
+    Y = data.Y
+    e = Y - np.average(Y, axis=0, weights=weight)
+    spread = np.average(e**2, axis=0, weights=weight).sum()
+    q = np.sum((data.functions @ (weight[:, None] * e)) ** 2, axis=(1, 2))
+    size = spread * (data.functions**2 @ weight)  # (p, k)
+    return log_three_moment_tail(q, (size.sum(1), (size**2).sum(1), (size**3).sum(1)))
+
+
+def _part(data: Encoded, Z: Array, weight: Array) -> _Part:
+    is_used = weight > 0
+    return _Part(Z[is_used], data.Y[is_used], weight[is_used])
+
+
+def _path(
+    data: Encoded, Z: Array, penalty: Array, columns: list[np.ndarray], in_fold: Array
+) -> _Path:
+    """Penalty with the smallest held-out deviance; `columns` are those each fold may use."""
+    folds = list(zip(columns, in_fold.T))
+    train = [_part(data, Z[:, own], data.weight - held_out) for own, held_out in folds]
+    test = [_part(data, Z[:, own], held_out) for own, held_out in folds]
+    starts = [np.zeros((len(own), data.Y.shape[1])) for own in columns]
+    best, n_rises = _Path(np.inf, STRENGTHS[0]), 0
+    for strength in STRENGTHS:
+        total = 0.0
+        for f, own in enumerate(columns):
+            starts[f] = train[f].coefficients(strength * penalty[own], starts[f])
+            total += deviance(test[f].Y, test[f].Z @ starts[f], test[f].weight)
+        n_rises = 0 if total < best.deviance else n_rises + 1
+        if total < best.deviance:
+            best = _Path(total, strength)
+        # Weaker penalties only over-fit further.
+        if n_rises == 2:
+            break
+    return best
+
+
+def _fitted(data: Encoded, features: np.ndarray, path: _Path, intercept: float) -> AdditiveModel:
+    Z, penalty, _ = design(data, features)
+    start = np.zeros((Z.shape[1], data.Y.shape[1]))
+    beta = ridge_coefficients(Z, data.Y, data.weight, path.strength * penalty, start)
+    total = data.weight.sum()
+    return AdditiveModel(
+        features=features,
+        strength=path.strength,
+        deviance=path.deviance / total,
+        intercept_deviance=intercept / total,
+        Z=Z,
+        penalty=path.strength * penalty,
+        coefficients=beta,
+        probabilities=probabilities(Z @ beta),
+    )
+
+
+def fitted_additive_model(data: Encoded) -> AdditiveModel:
+    """The additive model with penalty, and where needed number of features, chosen by CV."""
+    codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.y)).T
+    in_fold = fold_weights(codes, data.y, data.weight)
+    n_cosines = n_additive_cosines(data.n)
+    n_columns = sum(n_additive_columns(levels, n_cosines) for levels in data.levels)
+    intercept = _path(
+        data, np.ones((len(data.y), 1)), np.zeros(1), [np.array([0])] * N_FOLDS, in_fold
+    )
+    if n_columns <= MOST_COLUMNS_PER_SAMPLE * data.n:
+        features = np.arange(len(data.levels))
+        Z, penalty, _ = design(data, features)
+        path = _path(data, Z, penalty, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
+        return _fitted(data, features, path, intercept.deviance)
+    return _screened_model(data, in_fold, intercept)
+
+
+def _screened_model(data: Encoded, in_fold: Array, intercept: _Path) -> AdditiveModel:
+    """Model on the features with the strongest main effects, as many as CV asks for."""
+    orders = [
+        np.argsort(main_effect_log_p(data, data.weight - held_out), kind="stable")
+        for held_out in in_fold.T
+    ]
+    overall = np.argsort(main_effect_log_p(data, data.weight), kind="stable")
+    best, best_count = intercept, 0
+    for count in SCREENED_COUNTS:
+        kept = np.unique(np.concatenate([order[:count] for order in orders]))
+        Z, penalty, owner = design(data, kept)
+        columns = [np.flatnonzero((owner < 0) | np.isin(owner, order[:count])) for order in orders]
+        if max(map(len, columns)) > SCREENED_COLUMNS_PER_SAMPLE * data.n:
+            break
+        path = _path(data, Z, penalty, columns, in_fold)
+        if path.deviance < best.deviance:
+            best, best_count = path, count
+    return _fitted(data, np.sort(overall[:best_count]), best, intercept.deviance)
+
+
+def with_term(model: AdditiveModel, data: Encoded, term: tuple[int, ...]) -> AdditiveModel:
+    """The model with the product columns of a found term added, refitted."""
+    columns = products(data.functions, np.array([term]))[0]
+    columns = columns[np.any(columns != 0, axis=1)]
+    Z = np.column_stack([model.Z, columns.T])
+    penalty = np.concatenate([model.penalty, np.full(len(columns), FOUND_TERM_STRENGTH)])
+    start = np.vstack([model.coefficients, np.zeros((len(columns), data.Y.shape[1]))])
+    beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start)
+    return replace(
+        model,
+        Z=Z,
+        penalty=penalty,
+        coefficients=beta,
+        probabilities=probabilities(Z @ beta),
+        terms=(*model.terms, term),
+    )

@@ -1,0 +1,155 @@
+"""Every pair or triple, tested against one null model.
+
+Where the exact statistics of all terms cost too much, an approximate one is computed for all
+of them and the exact one for the strongest. Adjusted p-values stay valid: they count all
+terms, and the terms that are left approximate are far from significant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from immigrate.core.distances import Array
+from immigrate.inference.additive import AdditiveModel, Draws, Encoded
+from immigrate.inference.residuals import Contrast
+from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
+from immigrate.inference.term_statistics import TermResult, term_results
+
+# Terms times samples times rows of F: about ten seconds of one core.
+MOST_EXACT_WORK = 1e10
+MOST_EXACT_TERMS = 200_000
+# What is worth an exact p-value: approximate p below this, within these counts.
+REFINED_BELOW = 1e-3
+FEWEST_REFINED, MOST_REFINED = 1_000, 20_000
+MOST_CHUNKS, TERMS_PER_CHUNK = 16, 128
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How a search is run: none of it changes an exact p-value.
+
+    Attributes
+    ----------
+    n_refined : int or None
+        How many terms to test exactly after screening; None leaves it to the p-values.
+    n_listed : int
+        How many terms to return.
+    """
+
+    n_refined: int | None = None
+    n_listed: int = 100_000
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+@dataclass(frozen=True)
+class Search:
+    """Terms in order of evidence.
+
+    Attributes
+    ----------
+    terms : ndarray of shape (t, order)
+    statistic, log_p : ndarray of shape (t,)
+    is_exact : ndarray of shape (t,)
+    n_tests : int
+        All terms that were tested, listed or not.
+    smallest_null_log_p : ndarray of shape (n_draws,)
+    """
+
+    terms: np.ndarray
+    statistic: Array
+    log_p: Array
+    is_exact: np.ndarray
+    n_tests: int
+    smallest_null_log_p: Array
+
+
+def all_terms(p: int, order: int) -> np.ndarray:
+    """Every set of `order` features, in lexicographic order: (t, order)."""
+    if order == 2:
+        return np.column_stack(np.triu_indices(p, 1))
+    pairs = all_terms(p, 2)
+    n_after = p - 1 - pairs[:, 1]
+    start = np.repeat(np.cumsum(n_after) - n_after, n_after)
+    third = np.repeat(pairs[:, 1] + 1, n_after) + np.arange(n_after.sum()) - start
+    return np.column_stack([np.repeat(pairs, n_after, axis=0), third])
+
+
+def needs_screening(data: Encoded, model: AdditiveModel, order: int) -> bool:
+    """Whether there are too many terms to test each one exactly."""
+    n_terms = comb(len(data.functions), order)
+    rank = min(model.Z.shape[1], len(data.y)) * model.probabilities.shape[1]
+    work = n_terms * len(data.y) * rank * model.probabilities.shape[1]
+    return n_terms > MOST_EXACT_TERMS or work > MOST_EXACT_WORK
+
+
+def searched_terms(
+    data: Encoded, model: AdditiveModel, order: int, effort: Effort, draws: Draws | None = None
+) -> Search:
+    """Test all terms of the given order against the model."""
+    n_tests = comb(len(data.functions), order)
+    contrasts = model.contrasts(data, draws)
+    if effort.n_refined is None and not needs_screening(data, model, order):
+        terms = all_terms(len(data.functions), order)
+        result = exact_results(data.functions, terms, contrasts, effort)
+        return _sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests, effort)
+    if draws is not None:
+        raise ValueError(
+            "adjust='westfall-young' needs the exact p-value of every term; with screen set, or "
+            f"with as many as {n_tests} terms, only the strongest have one. Use adjust='holm', "
+            "or fewer features."
+        )
+    screened = strongest_terms(data, contrasts, order, effort.n_listed, effort.n_jobs)
+    return _refined(data, screened, contrasts, effort, n_tests)
+
+
+def exact_results(
+    functions: Array, terms: np.ndarray, contrasts: list[Contrast], effort: Effort
+) -> TermResult:
+    """`term_results`, in parallel over chunks that do not depend on the number of workers."""
+    n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
+    parts = Parallel(n_jobs=effort.n_jobs, prefer="threads", verbose=effort.verbose)(
+        delayed(term_results)(functions, chunk, contrasts)
+        for chunk in np.array_split(terms, n_chunks)
+    )
+    return TermResult(
+        statistic=np.concatenate([part.statistic for part in parts]),
+        log_p=np.concatenate([part.log_p for part in parts]),
+        smallest_null_log_p=np.min([part.smallest_null_log_p for part in parts], axis=0),
+    )
+
+
+def _refined(
+    data: Encoded, screened: ScreenedTerms, contrasts: list[Contrast], effort: Effort, n_tests: int
+) -> Search:
+    """The strongest of the screened terms with their exact p-values, the rest as they are."""
+    count = effort.n_refined
+    if count is None:
+        n_small = int(np.sum(screened.log_p < np.log(REFINED_BELOW)))
+        count = int(np.clip(n_small, FEWEST_REFINED, MOST_REFINED))
+    exact = exact_results(data.functions, screened.terms[:count], contrasts, effort)
+    result = TermResult(
+        statistic=np.concatenate([exact.statistic, screened.statistic[count:]]),
+        log_p=np.concatenate([exact.log_p, screened.log_p[count:]]),
+        smallest_null_log_p=exact.smallest_null_log_p,
+    )
+    is_exact = np.arange(len(screened.terms)) < count
+    return _sorted_search(screened.terms, result, is_exact, n_tests, effort)
+
+
+def _sorted_search(
+    terms: np.ndarray, result: TermResult, is_exact: np.ndarray, n_tests: int, effort: Effort
+) -> Search:
+    order = np.argsort(result.log_p, kind="stable")[: effort.n_listed]
+    return Search(
+        terms=terms[order],
+        statistic=result.statistic[order],
+        log_p=result.log_p[order],
+        is_exact=is_exact[order],
+        n_tests=n_tests,
+        smallest_null_log_p=result.smallest_null_log_p,
+    )

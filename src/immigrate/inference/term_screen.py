@@ -1,0 +1,214 @@
+"""An approximate statistic for all pairs or triples, as blocks of a matrix product.
+
+U of every pair of two blocks of features is one product (phi_a r)(phi_b)'. Its covariance is
+taken to be diagonal, as if features were independent and the residuals had one variance, but
+for the trace of S, which one more product gives. Cost for p features: 16 n p^2 operations;
+memory: one tile and the list of the strongest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from immigrate.core.distances import Array
+from immigrate.inference.additive import Encoded
+from immigrate.inference.null_distributions import (
+    cauchy_combination,
+    log_chi2_tail,
+    log_three_moment_tail,
+)
+from immigrate.inference.residuals import Contrast
+from immigrate.inference.term_statistics import N_SCORE_FUNCTIONS, products
+
+TILE_BYTES = 16e6
+LARGEST_TILE_SIDE = 512
+# With this many times more terms than places in the list, terms below NOTABLE times the mean
+# of both forms cannot get in.
+SELECTIVE_FROM = 20
+NOTABLE = 2.0
+TINY = 1e-300
+
+Index = tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class ScreenedTerms:
+    """Terms with their approximate evidence."""
+
+    terms: np.ndarray  # (t, order)
+    statistic: Array
+    log_p: Array
+
+    def strongest(self, count: int) -> ScreenedTerms:
+        """The `count` terms of smallest p, in order."""
+        if len(self.log_p) > count:
+            return self._taken(np.argpartition(self.log_p, count)[:count]).strongest(count)
+        return self._taken(np.lexsort((*self.terms.T[::-1], self.log_p)))
+
+    def joined(self, other: ScreenedTerms) -> ScreenedTerms:
+        """These terms and the others."""
+        return ScreenedTerms(
+            np.concatenate([self.terms, other.terms]),
+            np.concatenate([self.statistic, other.statistic]),
+            np.concatenate([self.log_p, other.log_p]),
+        )
+
+    def _taken(self, index: np.ndarray) -> ScreenedTerms:
+        return ScreenedTerms(self.terms[index], self.statistic[index], self.log_p[index])
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a tile: single features, or pairs of features for triples.
+
+    Attributes
+    ----------
+    terms : ndarray of shape (a, features per term)
+    columns : ndarray of shape (a, k, n)
+    sizes : ndarray of shape (a, k)
+        Mean square of each column.
+    """
+
+    terms: np.ndarray
+    columns: Array
+    sizes: Array
+
+    @property
+    def low_inverse_sizes(self) -> Array:
+        """1 / sizes of the columns that enter the score, 0 for empty columns."""
+        # A side of pairs belongs to triples, whose columns all enter.
+        sizes = self.sizes[:, :N_SCORE_FUNCTIONS] if self.terms.shape[1] == 1 else self.sizes
+        return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+
+    @property
+    def energy(self) -> Array:
+        """Sum of the squared columns: (a, n)."""
+        return np.sum(self.columns**2, axis=1)
+
+
+def _side(functions: Array, terms: np.ndarray, weight: Array) -> Side:
+    columns = products(functions, terms)
+    return Side(terms, columns, columns**2 @ weight / weight.sum())
+
+
+@dataclass(frozen=True)
+class TileForms:
+    """The two quadratic forms of every term of a tile for one contrast, over their variance."""
+
+    kernel: Array  # (a, b)
+    score: Array  # (a, b)
+
+
+@dataclass(frozen=True)
+class TileNull:
+    """What the null distributions of a tile depend on: sums over the product columns.
+
+    Such sums factor into the two sides, the columns being taken as uncorrelated.
+    """
+
+    powers: tuple[Array, Array, Array]  # sum of size^i, each (a, b)
+    df: Array  # (a, b)
+
+    def log_p(self, forms: TileForms, index: Index, order: int) -> list[Array]:
+        """Log p of the chosen terms: kernel (pairs only) and score."""
+        df = self.df[index]
+        score = log_chi2_tail(forms.score[index], np.maximum(df, 1))
+        parts = [np.where(df > 0, score, 0.0)]
+        if order == 2:
+            first, second, third = (power[index] for power in self.powers)
+            parts.append(log_three_moment_tail(forms.kernel[index], (first, second, third)))
+        return parts
+
+
+def _tile_null(left: Side, right: Side) -> TileNull:
+    powers = [np.outer((left.sizes**i).sum(1), (right.sizes**i).sum(1)) for i in (1, 2, 3)]
+    n_low = [(side.low_inverse_sizes > 0).sum(axis=1) for side in (left, right)]
+    return TileNull((powers[0], powers[1], powers[2]), np.outer(*n_low))
+
+
+def _tile_forms(left: Side, right: Side, contrast: Contrast, mean: Array) -> TileForms:
+    """Both forms from one matrix product; `mean` is that of the kernel form at variance 1."""
+    (a, j, n), (b, k, _) = left.columns.shape, right.columns.shape
+    weighted = left.columns * contrast.residual[:, 0]
+    squares = np.square(weighted.reshape(-1, n) @ right.columns.reshape(-1, n).T)
+    squares = squares.reshape(a, j, b, k)
+    trace = contrast.share_left * (left.energy * contrast.variance) @ right.energy.T
+    variance = np.where(trace > 0, trace / np.maximum(mean, TINY), 1.0)
+    low = [left.low_inverse_sizes, right.low_inverse_sizes]
+    low_squares = squares[:, : low[0].shape[1], :, : low[1].shape[1]]
+    score = np.einsum("ajbk,aj,bk->ab", low_squares, *low, optimize=True)
+    return TileForms(squares.sum(axis=(1, 3)) / variance, score / variance)
+
+
+def _screened_tile(
+    left: Side, right: Side, contrasts: list[Contrast], is_selective: bool
+) -> ScreenedTerms:
+    """Terms of a tile whose right feature comes after those on the left.
+
+    A selective tile leaves out those whose forms are below twice their mean, p > .1 or so:
+    most of the time goes into p-values.
+    """
+    order, null = left.terms.shape[1] + 1, _tile_null(left, right)
+    mean = np.maximum(null.powers[0], TINY)
+    forms = [_tile_forms(left, right, contrast, mean) for contrast in contrasts]
+    is_kept = right.terms[:, 0] > left.terms[:, -1:]
+    if is_selective:
+        is_kept = is_kept & np.any(
+            [(f.kernel > NOTABLE * mean) | (f.score > NOTABLE * null.df) for f in forms], axis=0
+        )
+    index = np.nonzero(is_kept)
+    return ScreenedTerms(
+        terms=np.column_stack([left.terms[index[0]], right.terms[index[1]]]),
+        statistic=np.mean([form.kernel[index] / mean[index] for form in forms], axis=0),
+        log_p=cauchy_combination(
+            np.stack([part for form in forms for part in null.log_p(form, index, order)])
+        ),
+    )
+
+
+def _screened_strip(
+    functions: Array, lefts: np.ndarray, data: Encoded, contrasts: list[Contrast], count: int
+) -> ScreenedTerms:
+    """The strongest terms that start with one of `lefts`."""
+    left = _side(functions, lefts, data.weight)
+    order = lefts.shape[1] + 1
+    best = ScreenedTerms(np.empty((0, order), int), np.empty(0), np.empty(0))
+    is_selective = comb(len(functions), order) > SELECTIVE_FROM * count
+    last = np.arange(lefts[:, -1].min() + 1, len(functions))
+    for rights in _strips(last[:, None], functions):
+        right = _side(functions, rights, data.weight)
+        tile = _screened_tile(left, right, contrasts, is_selective)
+        best = best.joined(tile).strongest(count)
+    return best
+
+
+def _strips(terms: np.ndarray, functions: Array) -> Iterator[np.ndarray]:
+    """Terms in strips such that a tile of two strips fits in memory."""
+    n_columns = functions.shape[1] ** terms.shape[1]
+    side = int(np.clip(np.sqrt(TILE_BYTES / 8) / n_columns, 1, LARGEST_TILE_SIDE))
+    return (terms[start : start + side] for start in range(0, len(terms), side))
+
+
+def strongest_terms(
+    data: Encoded, contrasts: list[Contrast], order: int, count: int, n_jobs: int | None = None
+) -> ScreenedTerms:
+    """The `count` terms with the smallest approximate p-values, out of all of them."""
+    functions, p = data.functions, len(data.functions)
+    if order == 3:
+        functions = np.ascontiguousarray(functions[:, :N_SCORE_FUNCTIONS])
+        lefts = np.column_stack(np.triu_indices(p - 1, 1))
+    else:
+        lefts = np.arange(p - 1)[:, None]
+    best = ScreenedTerms(np.empty((0, order), int), np.empty(0), np.empty(0))
+    strips = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+        delayed(_screened_strip)(functions, strip, data, contrasts, count)
+        for strip in _strips(lefts, functions)
+    )
+    for strip in strips:
+        best = best.joined(strip).strongest(count)
+    return best

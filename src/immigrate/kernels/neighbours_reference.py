@@ -1,0 +1,73 @@
+"""Nearest hits and misses in plain NumPy: what the compiled ``neighbours`` is held to.
+
+    sum_n D_n sum_j c_nj s(y_n, y_j) diff(f, n, j)^power
+
+c_n spreads a weight of 1 over the k nearest samples of each group of candidates, s tells hits
+from misses. One anchor at a time: O(n p) memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from immigrate.core.differences import COMPLETE, MixedTable
+from immigrate.kernels.coupling import TIE, Nearest, Pairs
+
+
+def differences(table: MixedTable, i: int):
+    """diff(f, i, j) of one sample to every sample, (n, p)."""
+    d = np.empty(table.values.shape)
+    for f, x in enumerate(table.values.T):
+        d[:, f] = x != x[i] if table.is_categorical[f] else np.abs(x - x[i])
+        gap = table.gap[f]
+        if gap == COMPLETE:
+            continue
+        is_missing = np.isnan(x)
+        if is_missing[i]:
+            d[:, f] = table.one_missing[gap, table.y[i]]
+            d[is_missing, f] = table.both_missing[gap, table.y[i], table.y[is_missing]]
+        else:
+            d[is_missing, f] = table.one_missing[gap, table.y[is_missing], i]
+    return d
+
+
+def nearest_pairs(table: MixedTable, anchors, w, rule: Nearest) -> Pairs:
+    """Each anchor with its nearest samples of every group of candidates."""
+    rows = []
+    for i in anchors:
+        distance = differences(table, i) ** (2 if rule.is_squared else 1) @ w
+        for candidates in _groups(table.y, i, rule.is_per_class):
+            j = np.flatnonzero(candidates)
+            share = nearest_coupling(distance[j], rule.n_neighbors)
+            is_near = share > 0
+            rows.append(
+                (np.full(is_near.sum(), i), j[is_near], share[is_near], distance[j[is_near]])
+            )
+    return Pairs(*(np.concatenate(column) for column in zip(*rows)))
+
+
+def nearest_coupling(distance, n_neighbors):
+    """Weight 1 spread over the `n_neighbors` nearest; equally far ones share what is left."""
+    k = min(n_neighbors, distance.size)
+    reach = np.sort(distance)[k - 1]
+    is_closer = distance < reach * (1 - TIE)
+    is_tied = ~is_closer & (distance <= reach * (1 + TIE))
+    return (is_closer + is_tied * (k - is_closer.sum()) / is_tied.sum()) / k
+
+
+def difference_sum(table: MixedTable, pairs: Pairs, *, is_squared: bool):
+    """Weighted sum of the differences of `pairs`, feature by feature."""
+    total = np.zeros(table.values.shape[1])
+    for i in np.unique(pairs.anchor):
+        is_own = pairs.anchor == i
+        d = differences(table, i)[pairs.neighbour[is_own]]
+        total += pairs.weight[is_own] @ d ** (2 if is_squared else 1)
+    return total
+
+
+def _groups(y, i, is_per_class):
+    """Masks of the candidates that each get a weight of 1: hits, and misses of a kind."""
+    others = np.arange(y.size) != i
+    if is_per_class:
+        return [others & (y == c) for c in range(y.max() + 1)]
+    return [others & (y == y[i]), y != y[i]]

@@ -1,0 +1,81 @@
+"""One pass under a hard coupling: all of Relief and ReliefF, and the scatter of LFE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immigrate.core.differences import MixedTable
+from immigrate.core.distances import Array
+from immigrate.kernels.coupling import Nearest, Pairs
+
+Statistic = Callable[[Pairs], Array]
+
+
+def hit_and_miss_sides(n_classes: int) -> Array:
+    """s(c, c') = -1 for a hit, 1 for a miss."""
+    return 1.0 - 2.0 * np.eye(n_classes)
+
+
+def prior_weighted_sides(class_share: Array) -> Array:
+    """-1 for a hit, P(c') / (1 - P(c)) for a miss of class c' from class c: ReliefF's weights."""
+    sides = class_share / (1 - class_share[:, None])
+    np.fill_diagonal(sides, -1.0)
+    return sides
+
+
+def one_pass(
+    table: MixedTable,
+    rule: Nearest,
+    statistic: Statistic,
+    *,
+    sides: Array,
+    anchors: NDArray[np.intp] | None = None,
+    anchor_weight: Array | None = None,
+    n_threads: int = 1,
+) -> Array:
+    """Sum over the anchors of a statistic of each one's nearest hits and misses.
+
+    Parameters
+    ----------
+    table : MixedTable
+    rule : Nearest
+    statistic : callable
+        From pairs with signed weights D_n c_nj s(y_n, y_j) to an array.
+    sides : ndarray of shape (n_classes, n_classes)
+        s: how a neighbour of each class counts for an anchor of each class.
+    anchors : ndarray of int, optional
+        By default every sample.
+    anchor_weight : ndarray of shape (n,), optional
+        D, scaled to sum 1 over the anchors. By default all weigh the same.
+    n_threads : int
+    """
+    from immigrate.kernels.neighbours import nearest_pairs, sum_over_anchors
+
+    n = table.y.size
+    anchors = np.arange(n) if anchors is None else anchors
+    D = np.ones(n) if anchor_weight is None else anchor_weight
+    D = D / D[anchors].sum()
+    even = np.ones(table.values.shape[1])
+
+    def block_statistic(block: NDArray[np.intp]) -> Array:
+        pairs = nearest_pairs(table, block, even, rule)
+        return statistic(signed(pairs, table.y, sides, D))
+
+    total: Array = sum_over_anchors(block_statistic, anchors, n, n_threads)
+    return total
+
+
+def signed(pairs: Pairs, y: NDArray[np.intp], sides: Array, anchor_weight: Array) -> Pairs:
+    """`pairs` with hits and misses told apart and anchors weighed: D_n c_nj s(y_n, y_j)."""
+    side = sides[y[pairs.anchor], y[pairs.neighbour]]
+    return pairs._replace(weight=anchor_weight[pairs.anchor] * side * pairs.weight)
+
+
+def feature_differences(table: MixedTable, *, is_squared: bool) -> Statistic:
+    """The diagonal statistic: weighted sum of the (squared) differences of each feature."""
+    from immigrate.kernels.neighbours import difference_sum
+
+    return lambda pairs: difference_sum(table, pairs, is_squared=is_squared)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from relief_oracles import all_differences, table
+
+from immigrate.core.differences import difference_units, mean_difference, mixed_table
+from immigrate.kernels.neighbours_reference import differences
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("kind", ["continuous", "discrete", "mixed"])
+def test_differences_are_the_definition(kind, missing):
+    X, y, is_categorical = table(0, n=20, n_classes=3, kind=kind, missing=missing)
+    mixed = mixed_table(X, y, is_categorical)
+    ours = np.array([differences(mixed, i) for i in range(20)])
+    np.testing.assert_allclose(ours, all_differences(X, y, is_categorical), atol=1e-12)
+
+
+def test_a_missing_category_differs_by_one_minus_its_probability_in_the_class():
+    """Kononenko 1994: 1 - P(value | class), and 1 - sum P(v | class) P(v | other class)."""
+    X = np.array([[0.0], [0.0], [1.0], [np.nan], [1.0], [2.0], [np.nan]])
+    y = np.array([0, 0, 0, 0, 1, 1, 1])
+    mixed = mixed_table(X, y, np.array([True]))
+    assert differences(mixed, 3)[0, 0] == pytest.approx(1 - 2 / 3)
+    assert differences(mixed, 3)[4, 0] == pytest.approx(1 - 1 / 3)
+    assert differences(mixed, 4)[3, 0] == pytest.approx(1 - 1 / 3)
+    assert differences(mixed, 3)[6, 0] == pytest.approx(1 - 1 / 3 * 1 / 2)
+
+
+def test_a_class_without_a_known_value_draws_from_all():
+    X = np.array([[0.0], [1.0], [np.nan], [np.nan]])
+    mixed = mixed_table(X, np.array([0, 0, 1, 1]), np.array([True]))
+    np.testing.assert_allclose(differences(mixed, 2)[:, 0], 0.5)
+
+
+def test_a_feature_of_which_nothing_is_known_makes_no_difference():
+    X = np.column_stack([np.full(4, np.nan), np.arange(4.0)])
+    mixed = mixed_table(X, np.array([0, 0, 1, 1]), np.array([False, False]))
+    np.testing.assert_array_equal(differences(mixed, 0)[:, 0], 0)
+
+
+@pytest.mark.parametrize("is_categorical", [False, True])
+def test_mean_difference_is_a_mean(is_categorical):
+    rng = np.random.default_rng(0)
+    x, drawn = rng.integers(0, 4, 9).astype(float), rng.integers(0, 4, 20).astype(float)
+    d = np.abs(x[:, None] - drawn)
+    expected = (d > 0 if is_categorical else d).mean(axis=1)
+    np.testing.assert_allclose(mean_difference(x, drawn, is_categorical), expected)
+
+
+def test_units_are_ranges_of_numeric_features():
+    X = np.array([[0.0, 5.0, 1.0], [4.0, 5.0, 9.0]])
+    is_categorical = np.array([False, False, True])
+    np.testing.assert_array_equal(difference_units(X, is_categorical), [4, 1, 1])
+    np.testing.assert_array_equal(difference_units(X, is_categorical, scale=None), [1, 1, 1])
+
+
+def test_a_range_that_overflows_is_still_a_range():
+    X = np.array([[-1.5e308], [1.5e308], [0.0], [0.0]])
+    mixed = mixed_table(X, np.array([0, 0, 1, 1]))
+    np.testing.assert_allclose(mixed.values[:, 0], [0, 1, 0.5, 0.5])
+
+
+def test_unscaled_differences_whose_squares_overflow_are_refused():
+    X = np.array([[0.0], [1e200], [0.0], [2e200]])
+    with pytest.raises(ValueError, match="Use scale='range'"):
+        mixed_table(X, np.array([0, 0, 1, 1]), scale=None)

@@ -1,0 +1,216 @@
+"""What comes in (mixed types) and what goes out (selected columns)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from relief_oracles import table
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from immigrate import LFE, IRelief, Relief, ReliefF, Simba
+
+SELECTORS = [Relief(), ReliefF(), Simba(n_starts=2, random_state=0), IRelief(sigma=0.3)]
+ALL = [*SELECTORS, LFE()]
+by_name = {"ids": lambda model: type(model).__name__}
+
+
+@pytest.fixture
+def mixed_frame():
+    """Text, category, boolean and numeric columns; `text` and `number` tell the classes."""
+    X, y, _ = table(0, n=60, p=4, kind="mixed")
+    frame = pd.DataFrame(
+        {
+            "text": np.array(["low", "mid", "high"])[X[:, 0].astype(int)],
+            "number": X[:, 1],
+            "category": pd.Categorical(X[:, 2].astype(int)),
+            "flag": X[:, 3] > 0,
+        }
+    )
+    return frame, y
+
+
+@pytest.mark.parametrize("model", SELECTORS, **by_name)
+class TestSelection:
+    def test_so_many_of_the_best(self, model):
+        X, y, _ = table(0, p=6)
+        model = clone(model).set_params(n_features_to_select=2).fit(X, y)
+        best = np.argsort(-model.feature_importances_, kind="stable")[:2]
+        assert set(model.get_support(indices=True)) == set(best)
+        half = model.set_params(n_features_to_select=0.5)
+        assert half.get_support().sum() == 3
+
+    def test_above_the_threshold(self, model):
+        X, y, _ = table(0, p=6)
+        model = clone(model).fit(X, y)
+        score = model.feature_importances_
+        np.testing.assert_array_equal(model.get_support(), score > 0)
+        limit = float(np.median(score))
+        np.testing.assert_array_equal(
+            model.set_params(threshold=limit).get_support(), score > limit
+        )
+        model.set_params(n_features_to_select=1)
+        assert model.get_support().sum() == 1
+
+    def test_names_come_back(self, model):
+        X, y, _ = table(0)
+        frame = pd.DataFrame(X, columns=list("abcde"))
+        model = clone(model).set_params(n_features_to_select=2).set_output(transform="pandas")
+        out = model.fit(frame, y).transform(frame)
+        assert list(out.columns) == list(model.get_feature_names_out())
+        pd.testing.assert_frame_equal(out, frame[out.columns])
+
+    def test_text_and_category_columns_are_found(self, model, mixed_frame):
+        frame, y = mixed_frame
+        model = clone(model).fit(frame, y)
+        np.testing.assert_array_equal(model.is_categorical_, [True, False, True, False])
+        model.set_params(n_features_to_select=2)
+        assert model.transform(frame).shape == (60, 2)
+
+    def test_categories_may_have_any_names(self, model, mixed_frame):
+        frame, y = mixed_frame
+        renamed = frame.assign(text=frame["text"].map({"low": "z", "mid": "a", "high": "k"}))
+        one, other = clone(model).fit(frame, y), clone(model).fit(renamed, y)
+        np.testing.assert_allclose(one.feature_importances_, other.feature_importances_)
+
+    def test_a_mask_indices_or_names_say_the_same(self, model):
+        X, y, mask = table(0, kind="mixed")
+        frame = pd.DataFrame(X, columns=list("abcde"))
+        scores = [
+            clone(model).set_params(categorical_features=given).fit(frame, y).feature_importances_
+            for given in (mask, np.flatnonzero(mask), [-1, 0, 2], ["a", "c", "e"])
+        ]
+        for score in scores[1:]:
+            np.testing.assert_array_equal(score, scores[0])
+
+
+@pytest.mark.parametrize("model", [Relief(), ReliefF(), IRelief(sigma=0.3)], **by_name)
+def test_order_of_the_samples_does_not_matter(model):
+    X, y, mask = table(0, n=60, kind="mixed")
+    order = np.random.default_rng(0).permutation(60)
+    model = clone(model).set_params(categorical_features=mask)
+    one = clone(model).fit(X, y).feature_importances_
+    other = clone(model).fit(X[order], y[order]).feature_importances_
+    np.testing.assert_allclose(other, one, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", SELECTORS, **by_name)
+def test_units_of_a_feature_do_not_matter(model):
+    X, y, _ = table(0)
+    one = clone(model).fit(X, y).feature_importances_
+    other = clone(model).fit(X * [1e-9, 1, 1e3, 1e150, 7] + 3, y).feature_importances_
+    np.testing.assert_allclose(other, one, atol=1e-4)
+
+
+@pytest.mark.parametrize("model", ALL, **by_name)
+class TestFit:
+    def result(self, model):
+        return model.components_ if isinstance(model, LFE) else model.feature_importances_
+
+    def test_threads_do_not_matter(self, model):
+        X, y, _ = table(0, n=300, n_classes=3)
+        one, many = (clone(model).set_params(n_jobs=n).fit(X, y) for n in (1, 3))
+        np.testing.assert_array_equal(self.result(one), self.result(many))
+
+    def test_scale_of_the_weights_does_not_matter(self, model):
+        X, y, _ = table(0)
+        weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+        one, other = clone(model).fit(X, y, weight), clone(model).fit(X, y, 1e3 * weight)
+        np.testing.assert_allclose(self.result(one), self.result(other), atol=1e-9)
+        assert np.abs(self.result(one) - self.result(clone(model).fit(X, y))).max() > 1e-6
+
+    def test_sample_weight_is_routed(self, model):
+        X, y, _ = table(0)
+        weight = np.random.default_rng(1).uniform(0.5, 2, len(y))
+        with config_context(enable_metadata_routing=True):
+            scaler = StandardScaler().set_fit_request(sample_weight=False)
+            step = clone(model).set_fit_request(sample_weight=True)
+            piped = make_pipeline(scaler, step).fit(X, y, sample_weight=weight)
+        direct = clone(model).fit(StandardScaler().fit_transform(X), y, weight)
+        np.testing.assert_allclose(self.result(piped[-1]), self.result(direct))
+
+    def test_labels_may_have_any_names(self, model):
+        X, y, _ = table(0, n_classes=3)
+        named = clone(model).fit(X, np.array(["x", "y", "z"])[y])
+        np.testing.assert_array_equal(self.result(named), self.result(clone(model).fit(X, y)))
+
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.parametrize(
+        "stretch", [1e150, 1e-150, np.array([1e-150, 1, 1, 1, 1e150]), np.array([0, 1, 1, 1, 1])]
+    )
+    def test_odd_tables_give_finite_answers(self, model, stretch):
+        X, y, _ = table(0)
+        fitted = clone(model).fit(X * stretch, y)
+        assert np.isfinite(self.result(fitted)).all()
+
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_duplicate_rows_and_constant_tables(self, model):
+        X, y, _ = table(0, n=8)
+        assert np.isfinite(
+            self.result(clone(model).fit(np.repeat(X, 4, axis=0), np.repeat(y, 4)))
+        ).all()
+        assert np.isfinite(self.result(clone(model).fit(np.ones((8, 3)), y))).all()
+
+
+@pytest.mark.parametrize("model", [IRelief(), LFE()], **by_name)
+def test_nothing_to_learn_says_so(model):
+    with pytest.warns(UserWarning, match="carry information about the classes"):
+        clone(model).fit(np.ones((6, 3)), np.arange(6) % 2)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (Relief(n_features_to_select=9), "n_features_to_select=9, but X has 5 features"),
+        (Relief(n_features_to_select=0), "n_features_to_select must be a whole number"),
+        (Relief(n_features_to_select=1.5), "n_features_to_select must be a whole number"),
+        (Relief(threshold="mean"), "threshold must be a finite number"),
+        (Relief(n_anchors=0), "n_anchors must be a whole number"),
+        (Relief(metric="cosine"), r"choose one of \['euclidean', 'manhattan'\]"),
+        (Relief(scale="std"), r"choose None or one of \['range'\]"),
+        (Relief(categorical_features=[7]), "index 7, but X has 5 features"),
+        (Relief(categorical_features=[True]), r"mask of shape \(1,\); X has 5"),
+        (Relief(categorical_features=["a"]), "X has no column names"),
+        (Relief(categorical_features=[0.5]), "give a mask, column indices, column names"),
+        (ReliefF(n_neighbors=0), "n_neighbors must be a whole number"),
+        (ReliefF(metric=2), "metric=2 is unknown"),
+        (Simba(n_starts=0), "n_starts must be a whole number"),
+        (Simba(n_rounds=1.5), "n_rounds must be a whole number"),
+        (IRelief(sigma=0), "sigma must be a number above 0"),
+        (IRelief(solver="newton"), "solver='newton' is unknown"),
+        (IRelief(tol=-1), "tol must be a number, 0 or more"),
+        (LFE(0), "n_components must be a whole number"),
+    ],
+)
+def test_bad_parameters_say_what_to_do(model, message):
+    X, y, _ = table(0)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+
+
+def test_an_unknown_column_name_is_quoted(mixed_frame):
+    frame, y = mixed_frame
+    with pytest.raises(ValueError, match="names 'colour', but the columns of X are"):
+        ReliefF(categorical_features=["colour"]).fit(frame, y)
+
+
+def test_a_text_column_left_out_is_named(mixed_frame):
+    frame, y = mixed_frame
+    with pytest.raises(ValueError, match="Column 'text' holds categories"):
+        ReliefF(categorical_features=["category"]).fit(frame, y)
+
+
+def test_only_relieff_takes_missing_values(mixed_frame):
+    X, y, mask = table(0, kind="mixed", missing=0.1)
+    ReliefF(categorical_features=mask).fit(X, y)
+    frame, y = mixed_frame
+    frame.loc[3, "text"] = None
+    ReliefF().fit(frame, y)
+    for model in (Relief(), Simba(), IRelief()):
+        with pytest.raises(ValueError, match="NaN"):
+            model.fit(frame, y)
+    with pytest.raises(ValueError, match="infinity"):
+        ReliefF().fit(np.where(np.isnan(X), np.inf, X), np.arange(len(X)) % 2)

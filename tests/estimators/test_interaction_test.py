@@ -1,0 +1,310 @@
+"""Properties of InteractionTest as a user sees them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from immigrate import InteractionTest
+
+N_FEATURES = 6
+
+
+def xor_data(n=240, p=N_FEATURES, seed=0, accuracy=0.9):
+    """XOR of the first two features, some labels wrong, and a main effect of the third."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    is_case = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(n) > accuracy)
+    return X, np.where(rng.random(n) < 0.15, X[:, 2] > 0, is_case).astype(int)
+
+
+def additive_data(n=200, p=N_FEATURES, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, (X[:, 0] - X[:, 1] + rng.logistic(size=n) > 0).astype(int)
+
+
+def p_by_pair(test):
+    """p-values keyed by the set of names."""
+    names = test.table_.filter(like="feature_").to_numpy()
+    return {frozenset(row): p for row, p in zip(names, test.table_["p_value"])}
+
+
+def assert_same_p_values(first, second, rtol=1e-6):
+    a, b = p_by_pair(first), p_by_pair(second)
+    assert a.keys() == b.keys()
+    np.testing.assert_allclose([a[k] for k in a], [b[k] for k in a], rtol=rtol)
+
+
+@parametrize_with_checks(
+    [InteractionTest(n_draws=19), InteractionTest(adjust="westfall-young", n_draws=19)]
+)
+def test_follows_the_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_finds_the_pair_and_nothing_else():
+    test = InteractionTest().fit(*xor_data())
+    assert test.selected_[["feature_1", "feature_2"]].values.tolist() == [["x0", "x1"]]
+
+
+def test_strong_main_effects_are_no_interaction():
+    X, y = additive_data(n=400)
+    assert InteractionTest().fit(X, y).selected_.empty
+
+
+def test_table_lists_every_pair_in_order_of_evidence():
+    table = InteractionTest().fit(*xor_data()).table_
+    assert len(table) == N_FEATURES * (N_FEATURES - 1) // 2
+    assert table["p_value"].is_monotonic_increasing
+    assert table["p_adjusted"].is_monotonic_increasing
+    assert table["rank"].tolist() == list(range(1, len(table) + 1))
+
+
+def test_adjusted_p_is_never_below_the_p_value():
+    for adjust in ("holm", "fdr", None):
+        table = InteractionTest(adjust=adjust).fit(*xor_data()).table_
+        assert (table["p_adjusted"] >= table["p_value"] * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_order_of_features_does_not_matter(order):
+    X, y = xor_data()
+    names = [f"f{j}" for j in range(N_FEATURES)]
+    frame = pd.DataFrame(X, columns=names)
+    shuffled = frame[["f3", "f0", "f5", "f1", "f4", "f2"]]
+    test = InteractionTest(order=order)
+    assert_same_p_values(test.fit(frame, y), InteractionTest(order=order).fit(shuffled, y))
+
+
+def test_order_of_samples_does_not_matter():
+    X, y = xor_data()
+    order = np.random.default_rng(1).permutation(len(y))
+    assert_same_p_values(InteractionTest().fit(X, y), InteractionTest().fit(X[order], y[order]))
+
+
+def test_label_names_do_not_matter():
+    X, y = xor_data()
+    for labels in (np.array(["b", "a"]), np.array([1, -1]), np.array([False, True])):
+        assert_same_p_values(InteractionTest().fit(X, y), InteractionTest().fit(X, labels[y]))
+
+
+def test_names_of_three_classes_do_not_matter():
+    X, y = xor_data(n=180)
+    y = np.where(X[:, 3] > 0.8, 2, y)
+    renamed = np.array(["z", "a", "m"])[y]
+    assert_same_p_values(InteractionTest().fit(X, y), InteractionTest().fit(X, renamed), rtol=1e-4)
+
+
+def test_scale_and_origin_of_features_do_not_matter():
+    X, y = xor_data()
+    assert_same_p_values(InteractionTest().fit(X, y), InteractionTest().fit(3 * X - 7, y))
+
+
+def test_monotone_transforms_of_few_levels_do_not_matter():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(200, 5)).astype(float)
+    y = rng.integers(0, 2, 200)
+    assert_same_p_values(InteractionTest().fit(X, y), InteractionTest().fit(np.exp(X), y))
+
+
+def test_monotone_transforms_hardly_change_continuous_features():
+    """Only the linear column of the additive model sees the values; the rest sees ranks."""
+    X, y = xor_data()
+    before, after = InteractionTest().fit(X, y), InteractionTest().fit(X**3, y)
+    assert after.selected_["feature_2"].tolist() == before.selected_["feature_2"].tolist()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_number_of_threads_does_not_matter(n_jobs):
+    X, y = xor_data()
+    test = InteractionTest(n_jobs=n_jobs).fit(X, y)
+    assert_same_p_values(test, InteractionTest().fit(X, y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_levels", [3, None])
+def test_weights_are_repetitions(n_levels):
+    X, y = xor_data(n=120)
+    if n_levels:
+        X = np.digitize(X, [-0.5, 0.5]).astype(float)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = InteractionTest().fit(X, y, sample_weight=weight)
+    repeated = InteractionTest().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert_same_p_values(weighted, repeated)
+    assert weighted.additive_model_.strength == repeated.additive_model_.strength
+
+
+def test_missing_values_leave_the_rest_of_the_evidence():
+    X, y = xor_data()
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    test = InteractionTest().fit(X, y)
+    assert test.selected_[["feature_1", "feature_2"]].values.tolist() == [["x0", "x1"]]
+
+
+def test_categories_are_used_by_their_levels():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue", "grey"], 400)
+    size = rng.normal(size=400)
+    y = ((np.isin(colour, ["red", "blue"])) ^ (size > 0)) ^ (rng.random(400) < 0.15)
+    frame = pd.DataFrame(
+        {"size": size, "colour": pd.Categorical(colour), "noise": rng.normal(size=400)}
+    )
+    by_type = InteractionTest().fit(frame, y)
+    assert set(by_type.selected_.iloc[0, :2]) == {"size", "colour"}
+    codes = frame.assign(colour=frame["colour"].cat.codes)
+    by_name = InteractionTest(categorical_features=["colour"]).fit(codes, y)
+    assert_same_p_values(by_type, by_name)
+
+
+def test_order_of_nominal_levels_does_not_matter():
+    rng = np.random.default_rng(1)
+    codes = rng.choice(5, 300, p=[0.3, 0.25, 0.2, 0.15, 0.1])
+    other = rng.normal(size=300)
+    y = rng.integers(0, 2, 300)
+    renamed = np.array([3, 0, 4, 1, 2])[codes]
+    first = InteractionTest(categorical_features=[0]).fit(np.column_stack([codes, other]), y)
+    second = InteractionTest(categorical_features=[0]).fit(np.column_stack([renamed, other]), y)
+    assert_same_p_values(first, second, rtol=1e-4)
+
+
+def test_three_classes_give_one_p_value_per_pair():
+    X, y = xor_data(n=300)
+    y = np.where(np.random.default_rng(0).random(300) < 0.3, 2, y)
+    test = InteractionTest().fit(X, y)
+    assert len(test.table_) == 15
+    assert test.selected_[["feature_1", "feature_2"]].values.tolist() == [["x0", "x1"]]
+
+
+def test_stepwise_drops_the_shadow_of_a_pair():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    X[:, 2] = 0.7 * X[:, 1] + np.sqrt(0.51) * X[:, 2]
+    y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(400) < 0.15)
+    assert len(InteractionTest(stepwise=False).fit(X, y).selected_) > 1
+    test = InteractionTest().fit(X, y)
+    assert test.selected_[["feature_1", "feature_2"]].values.tolist() == [["x0", "x1"]]
+
+
+def test_triples_are_found_with_order_three():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 6))
+    y = (np.prod(np.sign(X[:, :3]), axis=1) > 0) ^ (rng.random(500) < 0.15)
+    assert InteractionTest().fit(X, y).selected_.empty
+    selected = InteractionTest(order=3).fit(X, y).selected_
+    assert selected.iloc[:, :3].values.tolist() == [["x0", "x1", "x2"]]
+
+
+def test_westfall_young_agrees_with_holm_on_clear_cases():
+    X, y = xor_data()
+    test = InteractionTest(adjust="westfall-young", n_draws=199, random_state=0).fit(X, y)
+    assert test.selected_["p_adjusted"].tolist() == pytest.approx([1 / 200])
+    again = InteractionTest(adjust="westfall-young", n_draws=199, random_state=0).fit(X, y)
+    pd.testing.assert_frame_equal(test.table_, again.table_)
+
+
+def test_screen_leaves_the_strongest_p_values_exact():
+    X, y = xor_data(p=12)
+    exact, screened = InteractionTest().fit(X, y), InteractionTest(screen=20).fit(X, y)
+    assert screened.table_["is_exact"].sum() == 20
+    assert screened.n_tests_ == exact.n_tests_ == 66
+    row = ["feature_1", "feature_2", "statistic", "p_value", "p_adjusted"]
+    pd.testing.assert_series_equal(screened.table_.loc[0, row], exact.table_.loc[0, row])
+
+
+def test_many_features_stay_bounded():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 400))
+    y = (X[:, 5] + 0.5 * rng.normal(size=80) > 0).astype(int)
+    test = InteractionTest(max_table=1000).fit(X, y)
+    assert len(test.table_) == 1000
+    assert test.n_tests_ == 400 * 399 // 2
+    assert 5 in test.additive_model_.features
+    assert test.selected_.empty
+
+
+def test_strongest_features_come_in_order_of_their_best_pair():
+    test = InteractionTest().fit(*xor_data())
+    assert set(test.strongest_features(2)) == {"x0", "x1"}
+    assert len(test.strongest_features(100)) == N_FEATURES
+
+
+def test_constant_columns_form_no_pairs():
+    X, y = xor_data()
+    X[:, 4] = 1.0
+    test = InteractionTest().fit(X, y)
+    assert test.n_tests_ == 10
+    assert test.additive_model_.features.tolist() == [0, 1, 2, 3, 5]
+    assert "x4" not in test.table_[["feature_1", "feature_2"]].to_numpy()
+
+
+def test_all_columns_constant_gives_an_empty_table():
+    test = InteractionTest().fit(np.ones((20, 3)), np.arange(20) % 2)
+    assert test.table_.empty
+    assert test.selected_.empty
+
+
+def test_summary_says_what_was_found():
+    text = InteractionTest().fit(*xor_data()).summary()
+    assert "15 pairs of 6 features" in text
+    assert "x0 x x1" in text
+    assert "No pair departs" in InteractionTest().fit(*additive_data()).summary()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"adjust": "bonferroni"}, "'holm', 'westfall-young', 'fdr', None"),
+        ({"order": 4}, "2, 3"),
+        ({"alpha": 0}, "between 0 and 1"),
+        ({"screen": 0}, "whole number"),
+        ({"n_draws": 2.5}, "whole number"),
+        ({"categorical_features": ["nobody"]}, "neither a feature name"),
+        ({"categorical_features": [True]}, "1 entries for 6 features"),
+    ],
+)
+def test_wrong_options_say_what_is_right(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        InteractionTest(**parameters).fit(*xor_data(n=40))
+
+
+def test_wrong_data_say_what_is_right():
+    X, y = xor_data(n=40)
+    with pytest.raises(ValueError, match="one class"):
+        InteractionTest().fit(X, np.zeros(40))
+    with pytest.raises(ValueError, match="n_features=1"):
+        InteractionTest().fit(X[:, :1], y)
+    with pytest.raises(ValueError, match="inf"):
+        InteractionTest().fit(np.where(X > 2, np.inf, X), y)
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        InteractionTest().fit(X, y, sample_weight=-np.ones(40))
+
+
+def test_westfall_young_refuses_more_terms_than_it_can_draw():
+    X, y = xor_data(n=30, p=700)
+    with pytest.raises(ValueError, match="Use adjust='holm'"):
+        InteractionTest(adjust="westfall-young").fit(X, y)
+
+
+def _gametes(name):
+    folder = os.environ.get("IMMIGRATE_DATA")
+    if not folder:
+        pytest.skip("IMMIGRATE_DATA is not set")
+    table = pd.read_csv(Path(folder) / f"{name}.csv")
+    return table.drop(columns="target"), table["target"]
+
+
+def test_gametes_pair_comes_first():
+    table = InteractionTest().fit(*_gametes("GAMETES_2way_h04")).table_
+    assert set(table.loc[0, ["feature_1", "feature_2"]]) == {"P1", "P2"}
+    assert table.loc[0, "p_adjusted"] < 1e-6
+
+
+def test_gametes_triple_comes_first():
+    table = InteractionTest(order=3).fit(*_gametes("GAMETES_3way_h02")).table_
+    assert set(table.iloc[0, :3]) == {"P1", "P2", "P3"}
+    assert table.loc[0, "p_adjusted"] < 1e-6

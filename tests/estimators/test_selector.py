@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from immigrate import (
+    BoostedImmigrateClassifier,
+    ImmigrateClassifier,
+    ImmigrateClassifierCV,
+    ImmigrateSelector,
+    InteractionTest,
+)
+from immigrate.datasets import make_xor
+
+
+def xor_and_main_effects(seed, n=400, p=8):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.standard_normal((n, p)), columns=[f"gene_{j}" for j in range(p)])
+    logit = 3 * np.sign(X["gene_0"] * X["gene_1"]) + X["gene_2"] + X["gene_3"]
+    return X, (rng.uniform(size=n) < 1 / (1 + np.exp(-logit))).astype(int)
+
+
+def test_found_pairs_lift_a_linear_model():
+    """XOR and main effects: at least ten points over plain logistic regression, three seeds."""
+    for seed in range(3):
+        X, y = xor_and_main_effects(seed)
+        folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+        plain = make_pipeline(StandardScaler(), LogisticRegression())
+        paired = make_pipeline(
+            StandardScaler(), ImmigrateSelector(pairs=True, test=True), LogisticRegression()
+        )
+        gain = (
+            cross_val_score(paired, X, y, cv=folds).mean()
+            - cross_val_score(plain, X, y, cv=folds).mean()
+        )
+        assert gain >= 0.10
+
+
+def test_columns_and_names_belong_together():
+    X, y = xor_and_main_effects(0)
+    selector = ImmigrateSelector(n_features_to_select=3, pairs=True, test=True)
+    selector.set_output(transform="pandas").fit(X, y)
+    out = selector.transform(X)
+    assert "gene_0 * gene_1" in out
+    assert {"gene_0", "gene_1"} <= set(out)
+    centred = X - X.mean()
+    for name in out:
+        if " * " in name:
+            a, b = name.split(" * ")
+            np.testing.assert_allclose(out[name], centred[a] * centred[b])
+        else:
+            np.testing.assert_allclose(out[name], X[name])
+    assert list(out) == list(selector.get_feature_names_out())
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [ImmigrateClassifier(), ImmigrateClassifierCV([1.0, 0.5]), BoostedImmigrateClassifier(3)],
+)
+def test_pairs_by_weight(estimator):
+    X, y = xor_and_main_effects(1)
+    selector = ImmigrateSelector(estimator, n_features_to_select=2, pairs=True, n_pairs=4)
+    assert selector.fit(X, y).transform(X).shape == (400, 6)
+    table = selector.estimator_.interactions()
+    heaviest = table[table["kind"] == "pair"].iloc[0]
+    assert [f"x{j}" for j in selector.pairs_[0]] == [heaviest["feature_1"], heaviest["feature_2"]]
+
+
+def test_features_only():
+    X, y = xor_and_main_effects(0)
+    selector = ImmigrateSelector(threshold=0.1).fit(X, y)
+    np.testing.assert_array_equal(selector.get_support(), selector.feature_importances_ >= 0.1)
+    back = selector.inverse_transform(selector.transform(X))
+    np.testing.assert_array_equal(back != 0, np.tile(selector.get_support(), (400, 1)))
+    half = ImmigrateSelector(n_features_to_select=0.5).fit(X, y)
+    assert half.get_support().sum() == 4
+    with pytest.raises(ValueError, match="cannot be turned back"):
+        ImmigrateSelector(pairs=True).fit(X, y).inverse_transform(X)
+
+
+def test_weights_and_p_values_in_one_table():
+    X, y = xor_and_main_effects(0)
+    model = ImmigrateClassifier().fit(X, y)
+    table = model.interactions(test=True)
+    assert table[["feature_1", "feature_2", "weight"]].equals(
+        model.interactions()[["feature_1", "feature_2", "weight"]]
+    )
+    assert table["p_value"].isna().equals(table["kind"] == "main")
+    strongest = table.sort_values("p_value").iloc[0]
+    assert {strongest["feature_1"], strongest["feature_2"]} == {"gene_0", "gene_1"}
+    expected = InteractionTest().fit(X, y).table_
+    merged = expected.merge(table, on=["feature_1", "feature_2"])
+    np.testing.assert_allclose(merged["p_value_x"], merged["p_value_y"])
+    assert len(model.interactions(top=4, test=InteractionTest(adjust="fdr"))) == 4
+
+
+def test_pair_screen_keeps_a_pair_without_main_effects():
+    """With room for a single feature beside it, only the pair screen can keep both."""
+    X, y = make_xor(200, 300, random_state=0)
+    by_feature = ImmigrateClassifier(screen="im4e", screen_max=1).fit(X, y)
+    by_pair = ImmigrateClassifier(screen="pairs", screen_max=1).fit(X, y)
+    assert len(by_feature.get_feature_names_out()) == 1
+    assert {"a", "b"} <= set(by_pair.get_feature_names_out())
+    assert len(by_pair.get_feature_names_out()) <= 21

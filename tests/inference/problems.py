@@ -1,0 +1,39 @@
+"""Small data sets in the form that the inference modules take."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from immigrate.inference.additive import Encoded
+from immigrate.inference.encoding import feature_levels, interaction_functions
+
+
+def encoded(X, y, weight=None, nominal=()):
+    weight = np.ones(len(y)) if weight is None else weight
+    levels = [feature_levels(x, weight, j in nominal) for j, x in enumerate(X.T)]
+    functions = np.stack([interaction_functions(level) for level in levels])
+    return Encoded(levels, functions, np.asarray(y), int(max(y)) + 1, weight)
+
+
+def additive_problem(n=200, p=5, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    logits = np.zeros((n, n_classes))
+    logits[:, 0], logits[:, 1] = X[:, 0] - X[:, 1], np.abs(X[:, 2])
+    return encoded(X, np.argmax(logits + rng.gumbel(size=logits.shape), axis=1))
+
+
+def mixed_problem(n=300, seed=0):
+    """Continuous, binary, genotype and nominal columns; few cases."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            rng.normal(size=n),
+            rng.standard_t(2, n),
+            rng.integers(0, 2, n),
+            rng.binomial(2, 0.4, n),
+            rng.integers(0, 4, n),
+        ]
+    ).astype(float)
+    y = (X[:, 0] + X[:, 2] + rng.logistic(size=n) > 2).astype(int)
+    return encoded(X, y, nominal=[4])

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
+
+P = np.array([0.04, 0.001, 0.3, 0.01, 0.9])
+
+
+def test_holm_multiplies_by_the_tests_left():
+    adjusted = np.exp(holm(np.log(P)))
+    np.testing.assert_allclose(adjusted, [0.12, 0.005, 0.6, 0.04, 0.9])
+
+
+def test_false_discovery_rate_is_that_of_scipy():
+    adjusted = np.exp(benjamini_hochberg(np.log(P)))
+    np.testing.assert_allclose(adjusted, stats.false_discovery_control(P))
+
+
+def test_tests_that_are_not_listed_count():
+    small = np.sort(P)[:2]
+    for method in (holm, benjamini_hochberg):
+        everything = np.exp(method(np.log(np.sort(P))))[:2]
+        np.testing.assert_allclose(np.exp(method(np.log(small), n_tests=5)), everything)
+
+
+def test_westfall_young_counts_the_data_as_a_draw():
+    null = np.log(np.array([0.2, 0.02, 0.5]))
+    adjusted = np.exp(westfall_young(np.log([0.01, 0.02, 0.9]), null))
+    np.testing.assert_allclose(adjusted, [0.25, 0.5, 1.0])

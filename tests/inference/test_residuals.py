@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from inference.problems import additive_problem, mixed_problem
+
+from immigrate.inference.additive import fitted_additive_model
+from immigrate.inference.residuals import PENALTY_SHARE_IN_REFIT, Refit, drawn_labels
+from immigrate.inference.ridge import INTERCEPT_PENALTY
+
+
+def dense_cleaning(model, weight):
+    """I - A and V as dense matrices for two classes: the definition, n x n."""
+    v = weight * model.probabilities[:, 0] * (1 - model.probabilities[:, 0])
+    penalty = np.maximum(model.penalty * PENALTY_SHARE_IN_REFIT, INTERCEPT_PENALTY)
+    H = np.linalg.inv(model.Z.T @ (v[:, None] * model.Z) + np.diag(penalty))
+    A = (v / weight)[:, None] * model.Z @ H @ (model.Z.T * weight)
+    return np.eye(len(v)) - A, np.diag(v / weight)
+
+
+@pytest.mark.parametrize("problem", [additive_problem, mixed_problem])
+def test_covariance_is_that_of_the_dense_definition(problem):
+    data = problem(n=120)
+    model = fitted_additive_model(data)
+    contrast = model.contrasts(data)[0]
+    cleaning, V = dense_cleaning(model, data.weight)
+    covariance = np.diag(contrast.variance) - contrast.explained.T @ contrast.explained
+    np.testing.assert_allclose(covariance, cleaning @ V @ cleaning.T, atol=1e-9)
+
+
+def test_residuals_are_cleaned_and_scaled():
+    data = additive_problem(n=120)
+    model = fitted_additive_model(data)
+    cleaning, V = dense_cleaning(model, data.weight)
+    r = cleaning @ (data.Y - model.probabilities)[:, 0]
+    r *= np.sqrt(np.trace(cleaning @ V @ cleaning.T) / (r @ r))
+    np.testing.assert_allclose(model.contrasts(data)[0].residual[:, 0], r, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_drawn_residuals_have_the_stated_covariance(n_classes):
+    data = additive_problem(n=60, n_classes=n_classes)
+    model = fitted_additive_model(data)
+    rng = np.random.default_rng(0)
+    labels = drawn_labels(model.probabilities, data.weight, 20_000, rng)
+    refit = Refit(model.Z, model.probabilities, data.weight, model.penalty)
+    columns = rng.normal(size=(4, 60))
+    for contrast in refit.contrasts(labels):
+        U = columns @ contrast.residual
+        raw = (columns * contrast.variance) @ columns.T
+        G = columns @ contrast.explained.T
+        np.testing.assert_allclose(np.cov(U), raw - G @ G.T, atol=0.06 * np.trace(raw) / 4)
+
+
+def test_drawn_labels_have_the_variance_of_their_weight():
+    mu, weight = np.full((4, 1), 0.3), np.array([1.0, 4.0, 2.5, 0.5])
+    labels = drawn_labels(mu, weight, 40_000, np.random.default_rng(0))
+    np.testing.assert_allclose(labels.var(axis=2)[:, 0], 0.21 / weight, rtol=0.05)

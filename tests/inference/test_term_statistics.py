@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from inference.problems import additive_problem, mixed_problem
+
+from immigrate.inference import term_statistics
+from immigrate.inference.additive import Draws, fitted_additive_model
+from immigrate.inference.null_distributions import cauchy_combination
+from immigrate.inference.term_statistics import (
+    block_log_p,
+    covariance,
+    products,
+    score_columns,
+    term_results,
+)
+
+PROBLEMS = {
+    "continuous": lambda: additive_problem(n=400),
+    "mixed types, few cases": mixed_problem,
+    "three classes": lambda: additive_problem(n=300, n_classes=3, seed=3),
+}
+
+
+def all_pairs(data):
+    return np.array(list(combinations(range(len(data.functions)), 2)))
+
+
+def test_kernel_statistic_is_a_sum_over_pairs_of_samples():
+    """U'U = sum_nj r_n r_j K_a(n, j) K_b(n, j): residual hits and misses, near in both."""
+    data = additive_problem(n=60)
+    r = fitted_additive_model(data).contrasts(data)[0].residual[:, 0]
+    for a, b in all_pairs(data):
+        K_a, K_b = (data.functions[j].T @ data.functions[j] for j in (a, b))
+        U = products(data.functions, np.array([[a, b]]))[0] @ r
+        np.testing.assert_allclose(U @ U, r @ (K_a * K_b) @ r)
+
+
+def test_kernel_of_a_feature_is_nearly_the_centred_distance():
+    data = additive_problem(n=300)
+    u = np.argsort(np.argsort(data.functions[0, 0])) / 300
+    distance = -np.abs(u[:, None] - u)
+    centred = distance - distance.mean(0) - distance.mean(1)[:, None] + distance.mean()
+    kernel = data.functions[0].T @ data.functions[0]
+    assert np.corrcoef(kernel.ravel(), centred.ravel())[0, 1] > 0.99
+
+
+@pytest.mark.parametrize("block_bytes", [1.0, 1e5, 1e9])
+def test_block_size_does_not_matter(monkeypatch, block_bytes):
+    data = mixed_problem()
+    contrasts = fitted_additive_model(data).contrasts(data, Draws(5, 0))
+    expected = term_results(data.functions, all_pairs(data), contrasts)
+    monkeypatch.setattr(term_statistics, "BLOCK_BYTES", block_bytes)
+    result = term_results(data.functions, all_pairs(data), contrasts)
+    np.testing.assert_allclose(result.log_p, expected.log_p, rtol=1e-9)
+    np.testing.assert_allclose(result.smallest_null_log_p, expected.smallest_null_log_p, rtol=1e-9)
+
+
+def test_columns_of_a_copied_feature_cannot_be_tested():
+    """All products of a genotype with its copy are main effects."""
+    data = mixed_problem()
+    terms = np.array([[3, 3]])
+    result = term_results(data.functions, terms, fitted_additive_model(data).contrasts(data))
+    assert np.exp(result.log_p[0]) > 0.001
+
+
+def test_a_column_that_rests_on_a_few_samples_is_not_tested():
+    data = mixed_problem()
+    contrast = fitted_additive_model(data).contrasts(data)[0]
+    C = np.zeros((1, 2, len(data.y)))
+    C[0, 0, np.argmin(contrast.variance)] = 1.0
+    C[0, 1] = np.random.default_rng(5).normal(size=len(data.y))
+    size = np.einsum("bkk->bk", covariance(C, contrast))
+    assert size[0, 0] == 0
+    assert size[0, 1] > 0
+
+
+def drawn_log_p(data, terms, n_draws, batch=5_000):
+    """The log p of every term (t, n_draws) on labels drawn from the fitted null model."""
+    model = fitted_additive_model(data)
+    C = products(data.functions, terms)
+    is_score = score_columns(data.functions.shape[1], 2)
+    batches = []
+    for seed in range(-(-n_draws // batch)):
+        parts = []
+        for contrast in model.contrasts(data, Draws(batch, seed)):
+            S = covariance(C, contrast)
+            is_used = np.einsum("bkk->bk", S) > 0
+            U = np.matmul(C, contrast.residual[:, 1:]) * is_used[:, :, None]
+            parts += block_log_p(U, S, 2, is_score)
+        batches.append(cauchy_combination(np.stack(parts)))
+    return np.concatenate(batches, axis=1)[:, :n_draws]
+
+
+def assert_levels_hold(log_p, levels, slack):
+    """Each share of p-values below a level is that level, within Monte-Carlo error and slack."""
+    for level in levels:
+        share = np.mean(log_p <= np.log(level), axis=1)
+        error = 3.5 * np.sqrt(level / log_p.shape[1])
+        assert np.all(np.abs(share - level) <= error + slack * level), (level, share)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_p_values_are_those_of_labels_drawn_from_the_null(name):
+    data = PROBLEMS[name]()
+    log_p = drawn_log_p(data, all_pairs(data)[:4], 5_000)
+    assert_levels_hold(log_p, [0.3, 0.05, 0.01], slack=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_p_values_hold_down_to_one_in_ten_thousand(name):
+    data = PROBLEMS[name]()
+    log_p = drawn_log_p(data, all_pairs(data), 100_000)
+    assert_levels_hold(log_p, [0.3, 0.05, 0.01, 1e-3, 1e-4], slack=0.25)
