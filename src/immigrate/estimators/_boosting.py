@@ -152,7 +152,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         init="auto",
         screen=None,
         screen_threshold="auto",
-        screen_max=None,
+        screen_max=200,
         keep=None,
         max_iter=INNER_STEPS,
         tol=1e-3,

@@ -129,7 +129,7 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         init="auto",
         screen=None,
         screen_threshold="auto",
-        screen_max=None,
+        screen_max=200,
         keep=None,
         max_iter=None,
         tol=1e-3,
