@@ -181,14 +181,10 @@ class TestScreens:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-<<<<<<< HEAD
             (
                 {"screen": "relief"},
                 r"screen='relief' is unknown; choose one of \['im4e', 'pairs'\]",
             ),
-=======
-            ({"screen": "relief"}, r"screen='relief' is unknown; choose one of \['im4e',"),
->>>>>>> im4e
             ({"screen_threshold": -1}, "screen_threshold must be a number, 0 or more"),
             ({"screen_threshold": "low"}, "screen_threshold='low' is unknown"),
             ({"screen_max": 0}, "screen_max must be a whole number"),
