@@ -16,6 +16,7 @@ from immigrate.estimators import _validation as check
 from immigrate.estimators._sigma import sigma_grid
 from immigrate.estimators._warnings import warn_user
 from immigrate.estimators._weight_matrix import WeightMatrixMixin
+from immigrate.kernels.threads import n_threads
 from immigrate.solvers import SOLVERS, MarginProblem, weight_path
 from immigrate.solvers.boosting import (
     PAPER_RULE,
@@ -301,7 +302,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         X = self._used_features(X)
         table, codes = self._fit_samples
-        problem = MarginProblem(table, codes, n_threads=check.n_threads(self.n_jobs))
+        problem = MarginProblem(table, codes, n_threads=n_threads(self.n_jobs))
         many = problem.class_scores_many(
             X.astype(table.dtype, copy=False),
             [learner.weights for learner in self.estimators_],

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.core.cones import VECTOR_SETS, share
 from immigrate.estimators import _validation as check
 from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
+from immigrate.kernels.threads import n_threads
 from immigrate.kernels.warm_up import warm_up
 from immigrate.solvers import MarginProblem
 
@@ -148,7 +149,7 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
         if self.verbose:
             warm_up(X.dtype, is_vector=True, verbose=True)
         problem = MarginProblem(
-            X, codes, anchor_weight=anchor_weight, n_threads=check.n_threads(self.n_jobs)
+            X, codes, anchor_weight=anchor_weight, n_threads=n_threads(self.n_jobs)
         )
         self.sigma_ = check.check_positive("sigma", self.sigma)
         even = np.full(X.shape[1], 1 / X.shape[1])

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immigrate.core.scores import class_probability
 from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
+from immigrate.kernels.threads import n_threads
 from immigrate.solvers import SOLVERS, MarginProblem, Stop
 
 RULES = {"distance": "distance", "energy": "free_energy"}
@@ -143,7 +144,7 @@ class MarginClassifierMixin(ClassifierMixin):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         X = self._used_features(X)
         table, codes = self._fit_samples
-        problem = MarginProblem(table, codes, n_threads=check.n_threads(self.n_jobs))
+        problem = MarginProblem(table, codes, n_threads=n_threads(self.n_jobs))
         return problem.class_scores(X.astype(table.dtype, copy=False), self._weights, self.sigma_)
 
     def _used_features(self, X):

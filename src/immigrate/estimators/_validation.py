@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 
-import joblib
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -146,8 +145,3 @@ def check_weight_matrix(init, is_kept):
             "start from the identity."
         )
     return (W + W.T) / 2
-
-
-def n_threads(n_jobs):
-    """Threads for `n_jobs` as scikit-learn reads it: None is 1 unless joblib is told otherwise."""
-    return joblib.effective_n_jobs(n_jobs)

@@ -11,6 +11,7 @@ from immigrate.estimators import _validation as check
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._interactions import feature_share, interaction_table, with_p_values
 from immigrate.estimators._screening import ScreeningMixin, im4e_weights
+from immigrate.kernels.threads import n_threads
 from immigrate.kernels.warm_up import warm_up
 from immigrate.solvers import MarginProblem
 
@@ -85,7 +86,7 @@ class WeightMatrixMixin(ScreeningMixin):
         if self.verbose:
             warm_up(X.dtype, verbose=True)
         problem = MarginProblem(
-            X, codes, anchor_weight=anchor_weight, n_threads=check.n_threads(self.n_jobs)
+            X, codes, anchor_weight=anchor_weight, n_threads=n_threads(self.n_jobs)
         )
         return problem, self._start(X, codes, anchor_weight)
 

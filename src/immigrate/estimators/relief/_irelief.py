@@ -9,6 +9,7 @@ from immigrate.core.cones import WeightSet, nonnegative_part, unit
 from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
 from immigrate.estimators.relief._selector import MarginSelector
+from immigrate.kernels.threads import n_threads
 from immigrate.solvers import SOLVERS, Stop
 from immigrate.solvers.inliers import InlierProblem
 
@@ -126,7 +127,7 @@ class IRelief(MarginSelector):
             table.y,
             owner=owner,
             anchor_weight=anchor_weight,
-            n_threads=check.n_threads(self.n_jobs),
+            n_threads=n_threads(self.n_jobs),
         )
         solution = SOLVERS[self.solver](
             problem,

@@ -14,6 +14,7 @@ from immigrate.core.distances import scatter
 from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
 from immigrate.kernels.coupling import Nearest
+from immigrate.kernels.threads import n_threads
 from immigrate.solvers.gap import NEGLIGIBLE
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
 
@@ -134,7 +135,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             lambda pairs: scatter(X[pairs.neighbour] - X[pairs.anchor], pairs.weight, W),
             sides=hit_and_miss_sides(len(self.classes_)),
             anchor_weight=anchor_weight,
-            n_threads=check.n_threads(self.n_jobs),
+            n_threads=n_threads(self.n_jobs),
         )
 
     def _keep(self, eigenvalues, vectors):

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from immigrate.estimators import _validation as check
 from immigrate.estimators.relief._selector import METRICS, MarginSelector
 from immigrate.kernels.coupling import Nearest
+from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, one_pass
 
 
@@ -110,7 +111,7 @@ class Relief(MarginSelector):
             sides=hit_and_miss_sides(len(self.classes_)),
             anchors=self._anchors(table.y.size, anchor_weight),
             anchor_weight=anchor_weight,
-            n_threads=check.n_threads(self.n_jobs),
+            n_threads=n_threads(self.n_jobs),
         )
 
     def _anchors(self, n_samples, anchor_weight):

@@ -7,6 +7,7 @@ import numpy as np
 from immigrate.estimators import _validation as check
 from immigrate.estimators.relief._selector import METRICS, MarginSelector
 from immigrate.kernels.coupling import Nearest
+from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, one_pass, prior_weighted_sides
 
 
@@ -104,5 +105,5 @@ class ReliefF(MarginSelector):
             feature_differences(table, is_squared=False),
             sides=prior_weighted_sides(np.bincount(table.y) / table.y.size),
             anchor_weight=anchor_weight,
-            n_threads=check.n_threads(self.n_jobs),
+            n_threads=n_threads(self.n_jobs),
         )

@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from immigrate.estimators import _validation as check
 from immigrate.estimators.relief._selector import MarginSelector
 from immigrate.kernels.coupling import Nearest
+from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, signed
 
 
@@ -111,7 +112,7 @@ class Simba(MarginSelector):
         ends = run_in_order(
             lambda run: ascent(margin, *run),
             list(zip(starts, visits)),
-            check.n_threads(self.n_jobs),
+            n_threads(self.n_jobs),
         )
         values = [margin.value(w) for w in ends]
         self.margin_ = max(values)
