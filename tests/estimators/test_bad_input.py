@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 
-from immigrate import ImmigrateClassifier
+from immigrate import (
+    BoostedImmigrateClassifier,
+    IM4EClassifier,
+    ImmigrateClassifier,
+    ImmigrateClassifierCV,
+)
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((20, 3))
@@ -130,3 +138,37 @@ def test_nothing_to_learn_keeps_the_start_and_says_so():
     with pytest.warns(UserWarning, match="No admissible direction improves the margin"):
         model = ImmigrateClassifier().fit(np.ones((6, 3)), np.arange(6) % 2)
     np.testing.assert_allclose(model.weight_matrix_, np.eye(3) / np.sqrt(3))
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float64, 1e200), (np.float32, 1e25)])
+@pytest.mark.parametrize("cls", [ImmigrateClassifier, BoostedImmigrateClassifier, IM4EClassifier])
+def test_new_samples_out_of_reach_are_refused(cls, dtype, far):
+    model = cls().fit(X.astype(dtype), y)
+    with pytest.raises(ValueError, match="distances would overflow"):
+        model.predict(np.full((1, 3), far, dtype=dtype))
+
+
+def test_a_fold_without_weight_is_refused():
+    weight = np.where(np.arange(20) < 10, 0.0, 1.0)
+    with pytest.raises(ValueError, match="zero for all training samples of a fold"):
+        ImmigrateClassifierCV(cv=KFold(2)).fit(X, y, weight)
+
+
+def test_an_unknown_name_to_keep_is_refused_even_without_a_screen():
+    with pytest.raises(ValueError, match="keep lists 'typo'"):
+        ImmigrateClassifier(keep=["typo"]).fit(pd.DataFrame(X, columns=list("abc")), y)
+
+
+@pytest.mark.parametrize("top", [0, -1, 2.5])
+def test_bad_top(top):
+    with pytest.raises(ValueError, match="top must be a whole number"):
+        ImmigrateClassifier().fit(X, y).interactions(top=top)
+
+
+def test_unit_weights_do_not_change_a_regularised_screen():
+    screen = LogisticRegression(C=0.1)
+    plain = ImmigrateClassifier(screen=screen, screen_threshold=0).fit(X, y)
+    ones = ImmigrateClassifier(screen=screen, screen_threshold=0).fit(X, y, np.ones(20))
+    np.testing.assert_allclose(ones.screen_importances_, plain.screen_importances_, rtol=1e-6)
+    again = ones.set_params(screen=None).fit(X, y)
+    assert not hasattr(again, "screen_importances_")

@@ -200,6 +200,9 @@ def test_screen_is_inside_the_folds(wine):
         ({"sigmas": [1, -1]}, "sigmas must be a number above 0"),
         ({"prunes": "auto"}, "prunes must be a list of choices"),
         ({"prunes": []}, "prunes must be a list of choices"),
+        ({"prunes": 0.1}, "prunes must be a list of choices"),
+        ({"prunes": (None, None)}, "holds a choice twice"),
+        ({"sigmas": np.array(2.0)}, "sigmas must be 'auto', 'paper' or a list"),
         ({"rules": ["votes"]}, "rules='votes' is unknown"),
         ({"scoring": "roc_auc"}, "scoring='roc_auc' is unknown"),
     ],
@@ -241,3 +244,10 @@ def test_skops_file_predicts_the_same(wine, tmp_path):
 def test_verbose_reports_each_sigma(wine, capsys):
     ImmigrateClassifierCV([2.0, 1.0], verbose=True).fit(*wine)
     assert len(printed_steps(capsys)) == 2
+
+
+def test_auto_sigma_does_not_depend_on_the_order_of_rows_with_tied_sums():
+    X, _ = make_monk1()
+    X = X.to_numpy()
+    order = np.random.default_rng(0).permutation(len(X))
+    assert typical_distance(X[order], np.eye(6)) == typical_distance(X, np.eye(6))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -68,7 +69,7 @@ def test_pairs_by_weight(estimator):
     assert selector.fit(X, y).transform(X).shape == (400, 6)
     table = selector.estimator_.interactions()
     heaviest = table[table["kind"] == "pair"].iloc[0]
-    assert [f"x{j}" for j in selector.pairs_[0]] == [heaviest["feature_1"], heaviest["feature_2"]]
+    assert list(X.columns[selector.pairs_[0]]) == [heaviest["feature_1"], heaviest["feature_2"]]
 
 
 def test_features_only():
@@ -107,3 +108,34 @@ def test_pair_screen_keeps_a_pair_without_main_effects():
     assert len(by_feature.get_feature_names_out()) == 1
     assert {"a", "b"} <= set(by_pair.get_feature_names_out())
     assert len(by_pair.get_feature_names_out()) <= 21
+
+
+@pytest.mark.parametrize(("count", "n_kept"), [(1.0, 8), (0.99, 8), (0.5, 4), (1, 1), (8, 8)])
+def test_a_float_is_a_share_and_a_whole_number_a_count(count, n_kept):
+    X, y = xor_and_main_effects(0)
+    assert ImmigrateSelector(n_features_to_select=count).fit(X, y).get_support().sum() == n_kept
+
+
+def test_any_classifier_with_importances_weighs_and_names_reach_it():
+    X, y = xor_and_main_effects(0)
+    forest = RandomForestClassifier(10, random_state=0)
+    assert ImmigrateSelector(forest, n_features_to_select=3).fit(X, y).get_support().sum() == 3
+    kept = ImmigrateClassifier(screen="im4e", screen_max=1, keep=["gene_7"])
+    assert ImmigrateSelector(kept).fit(X, y).estimator_.get_support()[7]
+
+
+def test_no_p_values_from_too_few_pairs():
+    X, y = xor_and_main_effects(0)
+    screened = ImmigrateClassifier(screen="im4e", screen_max=3).fit(X, y)
+    with pytest.raises(ValueError, match="on the whole table"):
+        screened.interactions(test=True)
+    with pytest.raises(ValueError, match="order=3; pairs need"):
+        ImmigrateClassifier().fit(X, y).interactions(test=InteractionTest(order=3))
+    with pytest.raises(ValueError, match="order=3; pairs need"):
+        ImmigrateSelector(test=InteractionTest(order=3)).fit(X, y)
+
+
+def test_nothing_selected_is_said():
+    X, y = xor_and_main_effects(0)
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert ImmigrateSelector(threshold=2.0).fit(X, y).transform(X).shape == (400, 0)

@@ -81,7 +81,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         For "samme". "auto" takes, from the grid of `ImmigrateClassifierCV`, the sigma with the
         best leave-one-out accuracy of a single model.
     sigma_max, sigma_min : float, default=4.0 and 0.2
-        For "paper".
+        For "paper": round t of T has sigma_max (sigma_min / sigma_max)^((t - 1) / T).
     constraint : {"psd", "nonnegative", "both", "clip"}, default="psd"
         Where the weights live, as in `ImmigrateClassifier`; "clip" for "paper" only.
     init : {"auto", "identity", "random", "im4e"} or array-like, default="auto"
@@ -304,7 +304,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         table, codes = self._fit_samples
         problem = MarginProblem(table, codes, n_threads=n_threads(self.n_jobs))
         many = problem.class_scores_many(
-            X.astype(table.dtype, copy=False),
+            X,
             [learner.weights for learner in self.estimators_],
             [learner.sigma for learner in self.estimators_],
         )
@@ -331,6 +331,11 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         check.check_not_negative("tol", self.tol)
         for name in ("sigma_max", "sigma_min"):
             check.check_positive(name, getattr(self, name))
+        if self.sigma_min > self.sigma_max:
+            raise ValueError(
+                f"sigma_min={self.sigma_min} is above sigma_max={self.sigma_max}; sigma falls "
+                "from the largest to the smallest."
+            )
         if self.n_estimators is not None:
             check.check_count("n_estimators", self.n_estimators)
         if self.sigma != "auto":
@@ -390,9 +395,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         """
         for number, learner in enumerate(rounds, start=1):
             if self.verbose:
-                print(
-                    f"round {number + 1}   sigma {learner.sigma:.4g}   error {learner.error:.4f}"
-                )
+                print(f"round {number}   sigma {learner.sigma:.4g}   error {learner.error:.4f}")
             yield learner
             is_last = learner.vote == 0 or learner.error <= 1 / (2 * len(self._fit_samples[0]))
             if self.variant == "samme" and is_last:

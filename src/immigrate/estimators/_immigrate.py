@@ -48,7 +48,7 @@ class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimato
         diagonal of the weights of `IM4EClassifier`.
     prune : None, "auto" or float, default=None
         After the fit, set weights below this size to 0 and rescale; "auto" is the paper's
-        limit, 1 / n_features.
+        limit, 1 over the number of features in W.
     screen : None, "im4e", "pairs" or estimator, default=None
         What weighs the features first, so that only those that pass enter W: for tables with
         more than a few hundred features. "im4e" is the paper's IM4E-IMMIGRATE; an estimator
@@ -60,7 +60,8 @@ class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimato
         the paper's limit, 2 / n_features: twice the average.
     screen_max : int or None, default=200
         Most features that may pass, the strongest first; None is no limit. W has this number
-        squared, and time grows with it: 2 / n_features can let thousands of genes pass.
+        squared, and time grows with it: 2 / n_features can let thousands of genes pass. The
+        features of `keep`, and of the pairs with ``screen="pairs"``, come on top.
     keep : array-like of str or int, default=None
         Names or indices of features that stay whatever the screen says, beyond `screen_max`.
     max_iter : int, default=None

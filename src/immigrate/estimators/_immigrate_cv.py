@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,7 +86,8 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         Cost at each of them.
     cv_results_ : dict
         The candidates as in scikit-learn's searches: `params`, `param_*`, `mean_test_score`,
-        `std_test_score`, `rank_test_score`, and `split*_test_score` with a `cv`.
+        `std_test_score`, `rank_test_score`, and `split*_test_score` with a `cv` of several
+        splits.
     weight_matrix_, feature_importances_, objective_path_, gap_, n_iter_, converged_
         As in `ImmigrateClassifier`, at the chosen parameters on all samples.
     classes_ : ndarray of shape (n_classes,)
@@ -213,8 +215,10 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
     def _check_choices(self):
         check.check_option("scoring", self.scoring, CRITERIA)
         for name, choices in (("prunes", self.prunes), ("rules", self.rules)):
-            if isinstance(choices, str) or not len(choices):
+            if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
                 raise ValueError(f"{name} must be a list of choices, got {choices!r}.")
+            if len(set(choices)) < len(choices):
+                raise ValueError(f"{name}={choices!r} holds a choice twice.")
         for rule in self.rules:
             check.check_option("rules", rule, RULES)
         for prune in self.prunes:
@@ -272,9 +276,12 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
             self.classes_, np.bincount(codes[train], minlength=len(self.classes_))
         )
         model = copy.copy(self)
-        weight = (
-            None if anchor_weight is None else anchor_weight[train] / anchor_weight[train].sum()
-        )
+        weight = None if anchor_weight is None else anchor_weight[train]
+        if weight is not None and not weight.any():
+            raise ValueError(
+                "sample_weight is zero for all training samples of a fold; use a cv that spreads "
+                "the weighted samples, such as a shuffled StratifiedKFold."
+            )
         problem, start = model._problem(X[train], codes[train], weight)
         path = model._path(problem, start, sigmas)
         X_test = model._used_features(X[test])

@@ -41,10 +41,17 @@ def interaction_table(W, names, top=None):
     )
 
 
+def check_pair_test(test):
+    """Refuse a test of triples where pairs are wanted."""
+    if test.order != 2:
+        raise ValueError(f"test has order={test.order}; pairs need InteractionTest(order=2).")
+
+
 def with_p_values(table, test, X, y, names):
     """`table` with what `test`, fitted on `X` and `y`, says of each pair; NaN for the rest."""
     import pandas as pd
 
+    check_pair_test(test)
     tested = clone(test).fit(pd.DataFrame(X, columns=list(names)), y).table_
     p_values = tested[["feature_1", "feature_2", "p_value", "p_adjusted"]]
     return table.merge(p_values, on=["feature_1", "feature_2"], how="left")

@@ -145,7 +145,7 @@ class MarginClassifierMixin(ClassifierMixin):
         X = self._used_features(X)
         table, codes = self._fit_samples
         problem = MarginProblem(table, codes, n_threads=n_threads(self.n_jobs))
-        return problem.class_scores(X.astype(table.dtype, copy=False), self._weights, self.sigma_)
+        return problem.class_scores(X, self._weights, self.sigma_)
 
     def _used_features(self, X):
         return X

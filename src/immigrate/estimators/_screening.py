@@ -80,11 +80,12 @@ class ScreeningMixin:
         """The columns of `X` that pass the screen."""
         p = X.shape[1]
         self._is_kept = np.ones(p, dtype=bool)
+        is_named = named_features(self.keep, getattr(self, "feature_names_in_", None), p)
+        vars(self).pop("screen_importances_", None)
         if self.screen is None:
             return X
         self.screen_importances_ = self._screen_importances(X, y, anchor_weight)
         limit = 2 / p if self.screen_threshold == "auto" else self.screen_threshold
-        is_named = named_features(self.keep, getattr(self, "feature_names_in_", None), p)
         self._is_kept = is_named | passes(self.screen_importances_, limit, self.screen_max)
         if isinstance(self.screen, str) and self.screen == "pairs":
             self._is_kept |= in_strong_pairs(X, y)
@@ -93,7 +94,9 @@ class ScreeningMixin:
     def _screen_importances(self, X, y, anchor_weight):
         if isinstance(self.screen, str):
             return im4e_weights(self, X, y, anchor_weight)
-        return importances(clone(self.screen), X, y, anchor_weight)
+        # A regularised screen reads weights as counts: D sums to 1, counts to the sample size.
+        weight = None if anchor_weight is None else anchor_weight * len(X)
+        return importances(clone(self.screen), X, self.classes_[y], weight)
 
     def _used_features(self, X):
         return X if self._is_kept.all() else X[:, self._is_kept]
@@ -107,6 +110,8 @@ class ScreeningMixin:
 
 def in_strong_pairs(X, y):
     """Mask of the features of the strongest pairs by `InteractionTest`."""
+    if X.shape[1] < 2:
+        return np.ones(X.shape[1], dtype=bool)
     test = InteractionTest(stepwise=False, max_table=10_000).fit(X, y)
     strongest = test.strongest_features(N_OF_PAIRS)
     return np.isin([f"x{j}" for j in range(X.shape[1])], strongest.astype(str))
@@ -157,7 +162,7 @@ def named_features(keep, names, n_features):
     is_named = np.zeros(n_features, dtype=bool)
     if keep is None:
         return is_named
-    for feature in [keep] if isinstance(keep, str) else keep:
+    for feature in [keep] if isinstance(keep, str | Integral) else keep:
         is_named[_index(feature, names, n_features)] = True
     return is_named
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
@@ -10,6 +13,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from immigrate.estimators import _validation as check
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._interactions import check_pair_test
+from immigrate.estimators._warnings import warn_user
 
 
 class ImmigrateSelector(SelectorMixin, BaseEstimator):
@@ -99,11 +104,15 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         self._check_parameters()
-        self.estimator_ = clone(self.estimator or ImmigrateClassifier())
+        self._means = X.mean(axis=0)
+        if hasattr(self, "feature_names_in_"):
+            X = pd.DataFrame(X, columns=self.feature_names_in_)
+        self.estimator_ = (
+            ImmigrateClassifier() if self.estimator is None else clone(self.estimator)
+        )
         self.estimator_.fit(X, y, sample_weight=sample_weight)
         self.feature_importances_ = self.estimator_.feature_importances_
         self.pairs_ = self._chosen_pairs(X, y, sample_weight)
-        self._means = X.mean(axis=0)
         return self
 
     def transform(self, X):
@@ -120,6 +129,8 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         selected = X[:, self.get_support()]
+        if not selected.shape[1]:
+            warn_user("No features were selected: the threshold is too high.", UserWarning)
         if not self.pairs:
             return selected
         a, b = self.pairs_.T
@@ -160,6 +171,10 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         products = [f"{names[a]} * {names[b]}" for a, b in self.pairs_]
         return np.array([*selected, *products], dtype=object)
 
+    @property
+    def _has_test(self):
+        return self.test is not None and self.test is not False
+
     def _check_parameters(self):
         check.check_selected_count(self.n_features_to_select, self.n_features_in_)
         check.check_count("n_pairs", self.n_pairs)
@@ -167,17 +182,19 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
             check.check_finite("threshold", self.threshold)
 
     def _chosen_pairs(self, X, y, sample_weight):
-        if self.test:
+        vars(self).pop("test_", None)
+        if self._has_test:
             self.test_ = clone(self.test) if self.test is not True else InteractionTest()
+            check_pair_test(self.test_)
             table = self.test_.fit(X, y, sample_weight=sample_weight).selected_
         elif self.pairs:
             table = self.estimator_.interactions()
             table = table[table["kind"] == "pair"].head(self.n_pairs)
         else:
             return np.empty((0, 2), dtype=int)
-        # The table names features x0, x1, ... because it was made from an array.
-        columns = [table[name].str[1:].astype(int) for name in ("feature_1", "feature_2")]
-        return np.stack(columns, axis=1)
+        position = {name: i for i, name in enumerate(_check_feature_names_in(self))}
+        columns = [table[name].map(position) for name in ("feature_1", "feature_2")]
+        return np.stack(columns, axis=1).astype(int)
 
     def _get_support_mask(self):
         check_is_fitted(self)
@@ -187,9 +204,10 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
             limit = importance.mean() if count is None else -np.inf
         mask = importance >= limit
         if count is not None:
-            n_kept = count if count >= 1 else max(1, round(count * len(importance)))
-            mask[np.argsort(-importance, kind="stable")[int(n_kept) :]] = False
-        if self.test:
+            is_count = isinstance(count, Integral)
+            n_kept = count if is_count else max(1, round(count * len(importance)))
+            mask[np.argsort(-importance, kind="stable")[n_kept:]] = False
+        if self._has_test:
             mask[self.pairs_.ravel()] = True
         return mask
 

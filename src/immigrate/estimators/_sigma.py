@@ -37,9 +37,10 @@ def sigma_grid(sigmas, X, W):
         if sigmas == "paper":
             return list(PAPER_GRID)
         return [multiple * typical_distance(X, W) for multiple in AUTO_MULTIPLES]
-    if not isinstance(sigmas, Iterable) or not len(list(sigmas)):
+    values = list(sigmas) if isinstance(sigmas, Iterable) and np.ndim(sigmas) != 0 else []
+    if not values:
         raise ValueError(f"sigmas must be 'auto', 'paper' or a list of numbers, got {sigmas!r}.")
-    return sorted((check_positive("sigmas", value) for value in sigmas), reverse=True)
+    return sorted((check_positive("sigmas", value) for value in values), reverse=True)
 
 
 def typical_distance(X, W):
@@ -48,7 +49,7 @@ def typical_distance(X, W):
     From a sample of pairs spread over the table. Rows are taken in the order of their sums,
     so that the order of the table does not matter.
     """
-    order = np.argsort(X.sum(axis=1), kind="stable")
+    order = _row_order(X)
     neighbours = X[_spread(order, MOST_NEIGHBOURS)].astype(np.float64)
     if not np.count_nonzero(W - np.diag(W.diagonal())):
         # A diagonal W needs no p x p product: q is the weighted sum of squares.
@@ -61,6 +62,14 @@ def typical_distance(X, W):
     q = np.concatenate(q)
     middle = float(np.median(q)) or float(q.mean())
     return middle if middle > 0 else 1.0
+
+
+def _row_order(X):
+    """Rows by their sums, rows of equal sums by their values: the same for any order of rows."""
+    total = X.sum(axis=1)
+    order = np.argsort(total, kind="stable")
+    has_ties = np.any(np.diff(total[order]) == 0)
+    return np.lexsort([*X.T, total]) if has_ties else order
 
 
 def _spread(values, most):

@@ -41,7 +41,8 @@ class WeightMatrixMixin(ScreeningMixin):
         test : bool or InteractionTest, default=False
             Whether to test each pair for a departure from additivity on the training samples
             and join the p-values: a weight says what the model uses, a p-value whether two
-            features act together. True is ``InteractionTest()``.
+            features act together. True is ``InteractionTest()``. Not after a screen, which
+            would leave the test too few pairs to count.
 
         Returns
         -------
@@ -52,10 +53,17 @@ class WeightMatrixMixin(ScreeningMixin):
             main effects.
         """
         check_is_fitted(self)
+        if top is not None:
+            check.check_count("top", top)
         names = self.get_feature_names_out()
         table = interaction_table(self.weight_matrix_, names, top)
-        if test is False:
+        if test is None or test is False:
             return table
+        if not self._is_kept.all():
+            raise ValueError(
+                "After a screen the test would see the kept features only and count too few "
+                "pairs; run InteractionTest().fit(X, y) on the whole table instead."
+            )
         X, codes = self._fit_samples
         return with_p_values(table, InteractionTest() if test is True else test, X, codes, names)
 

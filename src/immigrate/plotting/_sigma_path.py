@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
@@ -67,6 +69,11 @@ class SigmaPathDisplay:
         SigmaPathDisplay
         """
         check_is_fitted(estimator)
+        if not hasattr(estimator, "weights_path_"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no path of sigma to draw; "
+                "fit an ImmigrateClassifierCV."
+            )
         display = cls(
             scores=estimator.scores_path_,
             costs=estimator.costs_path_,
@@ -113,7 +120,7 @@ class SigmaPathDisplay:
 
     def _plot_scores(self, ax):
         curves = self.scores.groupby(["prune", "rule"], sort=False, dropna=False)
-        for color, ((prune, rule), curve) in zip(PALETTE, curves):
+        for color, ((prune, rule), curve) in zip(cycle(PALETTE), curves):
             ax.errorbar(
                 curve["sigma"],
                 curve["selection_score"],
@@ -150,7 +157,7 @@ class SigmaPathDisplay:
         names = np.asarray(self.feature_names)
         ax.plot(self._sigmas, tracks, color="0.88", linewidth=0.6, zorder=0)
         ends = []
-        for color, k in zip(PALETTE, strongest):
+        for color, k in zip(cycle(PALETTE), strongest):
             ax.plot(self._sigmas, tracks[:, k], color=color, marker="o", markersize=3)
             label = names[a[k]] if a[k] == b[k] else f"{names[a[k]]} × {names[b[k]]}"
             ends.append((tracks[0, k], label, color))

@@ -16,6 +16,8 @@ from immigrate.kernels.results import ClassScores, MarginPass
 # Squares of larger spans leave the range of float64.
 LARGEST_SPAN = 1e151
 SIGMA_RANGE = (1e-300, 1e300)
+# How far from the training samples new ones may lie, by the bytes of a number.
+LARGEST_REACH = {8: 1e150, 4: 1e15}
 
 
 class MarginProblem:
@@ -44,6 +46,7 @@ class MarginProblem:
         n_threads: int = 1,
     ) -> None:
         self.n_samples, self.n_features = X.shape
+        self._dtype = X.dtype
         self._exponent = _span_exponent(X)
         self._kernel = pair_kernel(self._scaled(X), y, anchor_weight, n_threads=n_threads)
 
@@ -74,9 +77,7 @@ class MarginProblem:
 
     def class_scores(self, X_new: Array, W: Array, sigma: float) -> ClassScores:
         """Scores of new samples against each class of the training samples."""
-        unit = self._distance_unit(W)
-        scores = self._kernel.scores(self._scaled(X_new), W, _clipped(sigma / unit))
-        return _in_units(scores, unit)
+        return self.class_scores_many(X_new, [W], [sigma])[0]
 
     def class_scores_many(
         self, X_new: Array, weights: Sequence[Array], sigmas: Sequence[float]
@@ -84,7 +85,7 @@ class MarginProblem:
         """`class_scores` of several models in one sweep: the differences are shared."""
         unit = self._distance_unit(weights[0])
         scaled = [_clipped(sigma / unit) for sigma in sigmas]
-        many = self._kernel.scores_many(self._scaled(X_new), weights, scaled)
+        many = self._kernel.scores_many(self._within_reach(X_new), weights, scaled)
         return [_in_units(scores, unit) for scores in many]
 
     def cost_rounding(self, sigma: float) -> float:
@@ -93,6 +94,17 @@ class MarginProblem:
 
     def _scaled(self, X: Array) -> Array:
         return np.ldexp(X, -self._exponent)
+
+    def _within_reach(self, X_new: Array) -> Array:
+        """New samples in the units of the table, unless squares of differences would overflow."""
+        scaled = self._scaled(np.asarray(X_new, dtype=np.float64))
+        largest = float(np.abs(scaled).max(initial=0.0))
+        if largest > LARGEST_REACH[self._dtype.itemsize]:
+            raise ValueError(
+                f"X holds values {largest:.3g} times as large as the span of the training "
+                "features; distances would overflow. Check the units, or scale the features."
+            )
+        return scaled.astype(self._dtype)
 
     def _distance_unit(self, W: Array) -> float:
         # q is of degree 2 in the differences for a matrix, of degree 1 for a vector.
