@@ -11,7 +11,7 @@ from immigrate.inference.encoding import feature_levels, interaction_functions
 def encoded(X, y, weight=None, nominal=()):
     weight = np.ones(len(y)) if weight is None else weight
     levels = [feature_levels(x, weight, j in nominal) for j, x in enumerate(X.T)]
-    functions = np.stack([interaction_functions(level) for level in levels])
+    functions = interaction_functions(levels, len(y))
     return Encoded(levels, functions, np.asarray(y), int(max(y)) + 1, weight)
 
 

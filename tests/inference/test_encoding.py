@@ -3,14 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from inference.problems import encoded, mixed_problem
+from scipy import stats
 
 from immigrate.inference.encoding import (
     additive_columns,
     feature_levels,
-    interaction_functions,
+    feature_phi,
     mid_ranks,
     n_additive_columns,
     n_additive_cosines,
+    normal_score,
 )
 
 
@@ -21,7 +23,7 @@ def test_mid_ranks_of_distinct_values_are_those_of_the_sorted_sample():
 
 def test_functions_are_centred_uncorrelated_and_of_variance_one_over_k_squared():
     data = mixed_problem()
-    for functions in data.functions[[0, 1, 3]]:
+    for functions in data.functions.phi[[0, 1, 3]]:
         used = functions[np.any(functions != 0, axis=1)]
         covariance = used @ used.T / functions.shape[1]
         np.testing.assert_allclose(used.mean(axis=1), 0, atol=1e-12)
@@ -32,13 +34,13 @@ def test_functions_are_centred_uncorrelated_and_of_variance_one_over_k_squared()
 @pytest.mark.parametrize("n_levels", [2, 3, 6, 7])
 def test_number_of_functions_is_bounded_by_the_levels(n_levels):
     x = np.arange(60) % n_levels
-    functions = interaction_functions(feature_levels(x.astype(float), np.ones(60)))
+    functions = feature_phi(feature_levels(x.astype(float), np.ones(60)))
     assert np.any(functions != 0, axis=1).sum() == min(n_levels - 1, 4)
 
 
 def test_eigenvectors_of_many_equal_levels_are_nearly_the_cosines():
     x = np.repeat(np.arange(6.0), 10)
-    functions = interaction_functions(feature_levels(x, np.ones(60)))
+    functions = feature_phi(feature_levels(x, np.ones(60)))
     u = (x + 0.5) / 6
     correlation = np.corrcoef(functions[0], np.cos(np.pi * u))[0, 1]
     assert abs(correlation) > 0.999
@@ -47,7 +49,7 @@ def test_eigenvectors_of_many_equal_levels_are_nearly_the_cosines():
 def test_missing_values_are_zero_everywhere_but_in_the_indicator():
     x = np.array([0.1, np.nan, 2.0, 3.0, 4.0, 5.5, 6.0, 7.0, np.nan])
     levels, weight = feature_levels(x, np.ones(9)), np.ones(9)
-    assert not interaction_functions(levels)[:, [1, 8]].any()
+    assert not feature_phi(levels)[:, [1, 8]].any()
     columns = additive_columns(levels, weight, 4).values
     assert not columns[:-1, [1, 8]].any()
     np.testing.assert_allclose(columns[-1, [1, 8]], 7 / 9)
@@ -67,7 +69,7 @@ def test_columns_are_counted_without_building_them(n_levels, n_missing, is_nomin
 def test_a_constant_feature_has_no_columns():
     levels = feature_levels(np.ones(5), np.ones(5))
     assert len(additive_columns(levels, np.ones(5), 4).values) == 0
-    assert not interaction_functions(levels).any()
+    assert not feature_phi(levels).any()
 
 
 def test_weights_are_repetitions():
@@ -75,7 +77,26 @@ def test_weights_are_repetitions():
     X, y, weight = rng.normal(size=(30, 2)), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
     weighted = encoded(X, y, weight.astype(float)).functions
     repeated = encoded(np.repeat(X, weight, axis=0), np.repeat(y, weight)).functions
-    np.testing.assert_allclose(np.repeat(weighted, weight, axis=2), repeated, atol=1e-12)
+    np.testing.assert_allclose(np.repeat(weighted.phi, weight, axis=2), repeated.phi, atol=1e-12)
+    np.testing.assert_allclose(
+        np.repeat(weighted.score, weight, axis=1), repeated.score, atol=1e-12
+    )
+
+
+def test_normal_scores_are_those_of_the_ranks():
+    rng = np.random.default_rng(0)
+    x = rng.standard_t(2, 500)
+    score = normal_score(feature_levels(x, np.ones(500)))
+    expected = stats.norm.ppf((stats.rankdata(x) - 0.5) / 500)
+    np.testing.assert_allclose(score, expected / expected.std(), atol=1e-12)
+
+
+@pytest.mark.parametrize("is_nominal", [False, True])
+@pytest.mark.parametrize("n_levels", [2, 6, 7])
+def test_features_with_few_levels_have_no_normal_score(n_levels, is_nominal):
+    x = (np.arange(60) % n_levels).astype(float)
+    levels = feature_levels(x, np.ones(60), is_nominal)
+    assert normal_score(levels).any() == (n_levels > 6 and not is_nominal)
 
 
 def test_the_basis_grows_with_the_samples():

@@ -91,6 +91,12 @@ def test_cauchy_of_one_tiny_p_value_is_twice_it():
     np.testing.assert_allclose(combined, -300 + np.log(2))
 
 
+def test_cauchy_weighs_p_values_and_leaves_out_those_of_weight_zero():
+    log_p, weight = np.log([[1e-9], [0.6], [1e-30]]), np.array([[3.0], [1.0], [0.0]])
+    np.testing.assert_allclose(cauchy_combination(log_p, weight), np.log(1e-9 * 4 / 3))
+    assert cauchy_combination(log_p, np.zeros((3, 1))) == 0
+
+
 def test_cauchy_of_independent_p_values_is_uniform():
     p = np.random.default_rng(0).uniform(size=(2, 20_000))
     combined = np.exp(cauchy_combination(np.log(p)))

@@ -5,15 +5,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 from inference.problems import additive_problem, mixed_problem
+from scipy import stats
 
 from immigrate.inference import term_statistics
 from immigrate.inference.additive import Draws, fitted_additive_model
-from immigrate.inference.null_distributions import cauchy_combination
 from immigrate.inference.term_statistics import (
-    block_log_p,
+    combined_log_p,
     covariance,
-    products,
-    score_columns,
+    form_results,
+    phi_products,
+    term_columns,
     term_results,
 )
 
@@ -33,17 +34,17 @@ def test_kernel_statistic_is_a_sum_over_pairs_of_samples():
     data = additive_problem(n=60)
     r = fitted_additive_model(data).contrasts(data)[0].residual[:, 0]
     for a, b in all_pairs(data):
-        K_a, K_b = (data.functions[j].T @ data.functions[j] for j in (a, b))
-        U = products(data.functions, np.array([[a, b]]))[0] @ r
+        K_a, K_b = (data.functions.phi[j].T @ data.functions.phi[j] for j in (a, b))
+        U = phi_products(data.functions.phi, np.array([[a, b]]))[0] @ r
         np.testing.assert_allclose(U @ U, r @ (K_a * K_b) @ r)
 
 
 def test_kernel_of_a_feature_is_nearly_the_centred_distance():
     data = additive_problem(n=300)
-    u = np.argsort(np.argsort(data.functions[0, 0])) / 300
+    u = np.argsort(np.argsort(data.functions.phi[0, 0])) / 300
     distance = -np.abs(u[:, None] - u)
     centred = distance - distance.mean(0) - distance.mean(1)[:, None] + distance.mean()
-    kernel = data.functions[0].T @ data.functions[0]
+    kernel = data.functions.phi[0].T @ data.functions.phi[0]
     assert np.corrcoef(kernel.ravel(), centred.ravel())[0, 1] > 0.99
 
 
@@ -66,6 +67,28 @@ def test_columns_of_a_copied_feature_cannot_be_tested():
     assert np.exp(result.log_p[0]) > 0.001
 
 
+def test_the_product_form_is_the_score_test_of_the_product_of_normal_scores():
+    """A plain score test beside the columns of the null model: residuals against x_a x_b."""
+    data = additive_problem(n=300)
+    contrast = fitted_additive_model(data).contrasts(data)[0]
+    C = term_columns(data.functions, np.array([[0, 3]]))
+    S, U = covariance(C, contrast), np.matmul(C, contrast.residual)
+    c, F = data.functions.score[0] * data.functions.score[3], contrast.explained
+    variance = np.sum(c**2 * contrast.variance) - np.sum((F @ c) ** 2)
+    expected = stats.chi2.logsf((c @ contrast.residual[:, 0]) ** 2 / variance, 1)
+    np.testing.assert_allclose(form_results(U, S, 2).log_p[2, 0, 0], expected, rtol=1e-9)
+
+
+def test_a_form_without_columns_does_not_count():
+    """Genotypes have no normal score: their p-value is that of kernel and score alone."""
+    data = mixed_problem()
+    contrast = fitted_additive_model(data).contrasts(data)[0]
+    C = term_columns(data.functions, np.array([[2, 3], [0, 1]]))
+    S = covariance(C, contrast)
+    forms = form_results(np.matmul(C, contrast.residual), S, 2)
+    np.testing.assert_array_equal(forms.weight[:, :, 0], [[2, 2], [1, 1], [0, 1]])
+
+
 def test_a_column_that_rests_on_a_few_samples_is_not_tested():
     data = mixed_problem()
     contrast = fitted_additive_model(data).contrasts(data)[0]
@@ -80,17 +103,16 @@ def test_a_column_that_rests_on_a_few_samples_is_not_tested():
 def drawn_log_p(data, terms, n_draws, batch=5_000):
     """The log p of every term (t, n_draws) on labels drawn from the fitted null model."""
     model = fitted_additive_model(data)
-    C = products(data.functions, terms)
-    is_score = score_columns(data.functions.shape[1], 2)
+    C = term_columns(data.functions, terms)
     batches = []
     for seed in range(-(-n_draws // batch)):
-        parts = []
+        forms = []
         for contrast in model.contrasts(data, Draws(batch, seed)):
             S = covariance(C, contrast)
             is_used = np.einsum("bkk->bk", S) > 0
             U = np.matmul(C, contrast.residual[:, 1:]) * is_used[:, :, None]
-            parts += block_log_p(U, S, 2, is_score)
-        batches.append(cauchy_combination(np.stack(parts)))
+            forms.append(form_results(U, S, 2))
+        batches.append(combined_log_p(forms))
     return np.concatenate(batches, axis=1)[:, :n_draws]
 
 

@@ -255,7 +255,7 @@ class InteractionTest(BaseEstimator):
         levels = [feature_levels(x, weight, j in is_nominal) for j, x in enumerate(X.T)]
         self._tested_features = np.flatnonzero([level.n_levels > 1 for level in levels])
         levels = [levels[j] for j in self._tested_features]
-        functions = _stacked_functions(levels, len(y))
+        functions = interaction_functions(levels, len(y))
         return Encoded(levels, functions, codes, len(self.classes_), weight)
 
     def _draws(self):
@@ -316,15 +316,6 @@ class InteractionTest(BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _stacked_functions(levels, n):
-    """phi_k / k of all features (p, k, n), without functions that no feature has."""
-    if not levels:
-        return np.zeros((0, 1, n))
-    functions = np.stack([interaction_functions(level) for level in levels])
-    is_used = np.any(functions != 0, axis=(0, 2))
-    return np.ascontiguousarray(functions[:, is_used])
 
 
 def _check_choice(name, value, choices):

@@ -14,6 +14,7 @@ import numpy as np
 
 from immigrate.core.distances import Array
 from immigrate.inference.encoding import (
+    Functions,
     Levels,
     additive_columns,
     n_additive_columns,
@@ -23,7 +24,7 @@ from immigrate.inference.folds import N_FOLDS, fold_weights
 from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.residuals import Contrast, Refit, drawn_labels
 from immigrate.inference.ridge import deviance, indicator_labels, probabilities, ridge_coefficients
-from immigrate.inference.term_statistics import products
+from immigrate.inference.term_statistics import term_columns
 
 STRENGTHS = (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 CROSS_VALIDATION_TOLERANCE = 1e-4
@@ -42,14 +43,14 @@ class Encoded:
     Attributes
     ----------
     levels : list of Levels, one per feature
-    functions : ndarray of shape (p, k, n)
-        phi_k / k of each feature.
+    functions : Functions
+        What products are made of.
     y : ndarray of shape (n,)
         Class indices.
     """
 
     levels: list[Levels]
-    functions: Array
+    functions: Functions
     y: np.ndarray
     n_classes: int
     weight: Array
@@ -155,8 +156,9 @@ def main_effect_log_p(data: Encoded, weight: Array) -> Array:
     Y = data.Y
     e = Y - np.average(Y, axis=0, weights=weight)
     spread = np.average(e**2, axis=0, weights=weight).sum()
-    q = np.sum((data.functions @ (weight[:, None] * e)) ** 2, axis=(1, 2))
-    size = spread * (data.functions**2 @ weight)  # (p, k)
+    phi = data.functions.phi
+    q = np.sum((phi @ (weight[:, None] * e)) ** 2, axis=(1, 2))
+    size = spread * (phi**2 @ weight)  # (p, k)
     return log_three_moment_tail(q, (size.sum(1), (size**2).sum(1), (size**3).sum(1)))
 
 
@@ -244,7 +246,7 @@ def _screened_model(data: Encoded, in_fold: Array, intercept: _Path) -> Additive
 
 def with_term(model: AdditiveModel, data: Encoded, term: tuple[int, ...]) -> AdditiveModel:
     """The model with the product columns of a found term added, refitted."""
-    columns = products(data.functions, np.array([term]))[0]
+    columns = term_columns(data.functions, np.array([term]))[0]
     columns = columns[np.any(columns != 0, axis=1)]
     Z = np.column_stack([model.Z, columns.T])
     penalty = np.concatenate([model.penalty, np.full(len(columns), FOUND_TERM_STRENGTH)])

@@ -1,4 +1,4 @@
-"""Each feature twice: as columns Z of the additive model, and as functions phi to multiply.
+"""Each feature twice: as columns Z of the additive model, and as functions to multiply.
 
 Both are built from mid-ranks u = (weight below + half the own weight) / total, so that a
 sample of weight two counts as two samples. A missing value is 0 in every column (the mean
@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
 from immigrate.core.distances import Array
 
@@ -62,6 +63,25 @@ class AdditiveColumns:
     penalty: Array  # (k,)
 
 
+@dataclass(frozen=True)
+class Functions:
+    """What the columns of a term are products of.
+
+    Attributes
+    ----------
+    phi : ndarray of shape (p, k, n)
+        phi_k / k of each feature.
+    score : ndarray of shape (p, n)
+        The normal score of each value; 0 for features with few levels.
+    """
+
+    phi: Array
+    score: Array
+
+    def __len__(self) -> int:
+        return len(self.phi)
+
+
 def feature_levels(x: Array, weight: Array, is_nominal: bool = False) -> Levels:
     """Distinct observed values of `x` with the share of `weight` on each."""
     is_observed = ~np.isnan(x)
@@ -107,7 +127,27 @@ def _level_eigenvectors(levels: Levels) -> Array:
     return strongest / root[:, None]
 
 
-def interaction_functions(levels: Levels) -> Array:
+def interaction_functions(levels: list[Levels], n: int) -> Functions:
+    """Functions of all features, without a k that no feature has."""
+    phi = np.stack([feature_phi(one) for one in levels]) if levels else np.zeros((0, 1, n))
+    is_used = np.any(phi != 0, axis=(0, 2))
+    is_used[0] = True
+    score = np.array([normal_score(one) for one in levels]).reshape(len(levels), n)
+    return Functions(np.ascontiguousarray(phi[:, is_used]), score)
+
+
+def normal_score(levels: Levels) -> Array:
+    """The normal quantile of the mid-rank, centred, unit variance: (n,).
+
+    Zero for nominal levels and for few levels, whose products the phi span.
+    """
+    if levels.is_nominal or levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
+        return np.zeros(len(levels.code))
+    quantile = _centred(special.ndtri(mid_ranks(levels.share))[:, None], levels.share)
+    return levels.per_sample(quantile / np.sqrt(levels.share @ quantile**2))[0]
+
+
+def feature_phi(levels: Levels) -> Array:
     """phi_k / k of one feature, k = 1..4: (4, n), rows of zeros where there are fewer.
 
     The weights 1/k are those of the cosine expansion of -|u - u'|; nominal levels have no

@@ -110,22 +110,26 @@ def _with_body(log_p: Array, q: Array, mean: Array, second: Array) -> Array:
     return np.where(share > 0, np.log(np.maximum(p + share * (body - p), BODY_STARTS_AT)), log_p)
 
 
-def cauchy_combination(log_p: Array) -> Array:
+def cauchy_combination(log_p: Array, weight: Array | float = 1.0) -> Array:
     """Log of one p-value from several dependent ones, along the first axis.
 
-    ACAT [1]_: the mean of tan(pi (1/2 - p)) is Cauchy in the tail whatever the dependence.
-    For small p the tangent is 1 / (pi p), so there the mean is taken in logarithms.
+    ACAT [1]_: a weighted mean of tan(pi (1/2 - p)) is Cauchy in the tail whatever the
+    dependence. For small p the tangent is 1 / (pi p), so there the mean is taken in
+    logarithms. A p-value of weight 0 does not count; without any the result is 1.
 
     References
     ----------
     .. [1] Y. Liu and J. Xie, "Cauchy combination test", JASA 115 (2020).
        :doi:`10.1080/01621459.2018.1554485`
     """
-    is_one = log_p.min(axis=0) >= np.log(LARGEST_P)
+    weight = np.broadcast_to(weight, log_p.shape)
+    share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+    log_p = np.where(weight > 0, log_p, 0.0)
+    smallest = log_p.min(axis=0)
     log_p = np.minimum(log_p, np.log(LARGEST_P))
     p = np.exp(log_p)
-    score = np.mean(np.tan(np.pi * (0.5 - np.maximum(p, SMALL_P))), axis=0)
+    score = np.sum(share * np.tan(np.pi * (0.5 - np.maximum(p, SMALL_P))), axis=0)
     log_direct = np.log(0.5 - np.arctan(score) / np.pi)
-    log_harmonic_mean = np.log(len(log_p)) - special.logsumexp(-log_p, axis=0)
-    log_combined = np.where(log_p.min(axis=0) < np.log(SMALL_P), log_harmonic_mean, log_direct)
-    return np.where(is_one, 0.0, log_combined)
+    log_harmonic_mean = -special.logsumexp(-log_p, axis=0, b=share)
+    log_combined = np.where(smallest < np.log(SMALL_P), log_harmonic_mean, log_direct)
+    return np.where(smallest >= np.log(LARGEST_P), 0.0, log_combined)

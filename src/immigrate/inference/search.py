@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 
 from immigrate.core.distances import Array
 from immigrate.inference.additive import AdditiveModel, Draws, Encoded
+from immigrate.inference.encoding import Functions
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_statistics import TermResult, term_results
@@ -108,7 +109,7 @@ def searched_terms(
 
 
 def exact_results(
-    functions: Array, terms: np.ndarray, contrasts: list[Contrast], effort: Effort
+    functions: Functions, terms: np.ndarray, contrasts: list[Contrast], effort: Effort
 ) -> TermResult:
     """`term_results`, in parallel over chunks that do not depend on the number of workers."""
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)

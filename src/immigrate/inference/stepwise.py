@@ -15,7 +15,7 @@ from immigrate.core.distances import Array
 from immigrate.inference.additive import AdditiveModel, Draws, Encoded, with_term
 from immigrate.inference.search import Effort, Search, exact_results
 
-# The null model must not outgrow the data: 16 columns per pair, half the samples at most.
+# The null model must not outgrow the data: 17 columns per pair, half the samples at most.
 MOST_COLUMNS_PER_SAMPLE = 0.5
 MOST_FOUND = 50
 # Westfall-Young p-values are fractions that can equal the level.

@@ -17,18 +17,23 @@ from joblib import Parallel, delayed
 
 from immigrate.core.distances import Array
 from immigrate.inference.additive import Encoded
-from immigrate.inference.null_distributions import (
-    cauchy_combination,
-    log_chi2_tail,
-    log_three_moment_tail,
-)
+from immigrate.inference.encoding import Functions
+from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
 from immigrate.inference.residuals import Contrast
-from immigrate.inference.term_statistics import N_SCORE_FUNCTIONS, products
+from immigrate.inference.term_statistics import (
+    KERNEL_WEIGHT,
+    N_SCORE_FUNCTIONS,
+    PRODUCT_WEIGHT,
+    SCORE_WEIGHT,
+    FormResult,
+    combined_log_p,
+    phi_products,
+)
 
 TILE_BYTES = 16e6
 LARGEST_TILE_SIDE = 512
 # With this many times more terms than places in the list, terms below NOTABLE times the mean
-# of both forms cannot get in.
+# of every form cannot get in.
 SELECTIVE_FROM = 20
 NOTABLE = 2.0
 TINY = 1e-300
@@ -72,11 +77,14 @@ class Side:
     columns : ndarray of shape (a, k, n)
     sizes : ndarray of shape (a, k)
         Mean square of each column.
+    score : ndarray of shape (a, n)
+        Normal score of single features, 0 for pairs of features.
     """
 
     terms: np.ndarray
     columns: Array
     sizes: Array
+    score: Array
 
     @property
     def low_inverse_sizes(self) -> Array:
@@ -91,17 +99,20 @@ class Side:
         return np.sum(self.columns**2, axis=1)
 
 
-def _side(functions: Array, terms: np.ndarray, weight: Array) -> Side:
-    columns = products(functions, terms)
-    return Side(terms, columns, columns**2 @ weight / weight.sum())
+def _side(functions: Functions, terms: np.ndarray, weight: Array) -> Side:
+    columns = phi_products(functions.phi, terms)
+    is_single = terms.shape[1] == 1
+    score = functions.score[terms[:, 0]] if is_single else np.zeros((len(terms), len(weight)))
+    return Side(terms, columns, columns**2 @ weight / weight.sum(), score)
 
 
 @dataclass(frozen=True)
 class TileForms:
-    """The two quadratic forms of every term of a tile for one contrast, over their variance."""
+    """The quadratic forms of every term of a tile for one contrast, over their variance."""
 
     kernel: Array  # (a, b)
     score: Array  # (a, b)
+    product: Array  # (a, b)
 
 
 @dataclass(frozen=True)
@@ -113,26 +124,30 @@ class TileNull:
 
     powers: tuple[Array, Array, Array]  # sum of size^i, each (a, b)
     df: Array  # (a, b)
+    has_product: np.ndarray  # (a, b)
 
-    def log_p(self, forms: TileForms, index: Index, order: int) -> list[Array]:
-        """Log p of the chosen terms: kernel (pairs only) and score."""
+    def results(self, forms: TileForms, index: Index, order: int) -> FormResult:
+        """Log p of the chosen terms by score, and for pairs by kernel and product."""
         df = self.df[index]
-        score = log_chi2_tail(forms.score[index], np.maximum(df, 1))
-        parts = [np.where(df > 0, score, 0.0)]
+        log_p = [log_chi2_tail(forms.score[index], np.maximum(df, 1))]
+        weight = [SCORE_WEIGHT * (df > 0)]
         if order == 2:
             first, second, third = (power[index] for power in self.powers)
-            parts.append(log_three_moment_tail(forms.kernel[index], (first, second, third)))
-        return parts
+            log_p.append(log_three_moment_tail(forms.kernel[index], (first, second, third)))
+            log_p.append(log_chi2_tail(forms.product[index], np.ones(len(df))))
+            weight += [KERNEL_WEIGHT * (first > 0), PRODUCT_WEIGHT * self.has_product[index]]
+        return FormResult(np.stack(log_p), np.stack(weight))
 
 
 def _tile_null(left: Side, right: Side) -> TileNull:
     powers = [np.outer((left.sizes**i).sum(1), (right.sizes**i).sum(1)) for i in (1, 2, 3)]
     n_low = [(side.low_inverse_sizes > 0).sum(axis=1) for side in (left, right)]
-    return TileNull((powers[0], powers[1], powers[2]), np.outer(*n_low))
+    has_product = np.outer(left.score.any(axis=1), right.score.any(axis=1))
+    return TileNull((powers[0], powers[1], powers[2]), np.outer(*n_low), has_product)
 
 
 def _tile_forms(left: Side, right: Side, contrast: Contrast, mean: Array) -> TileForms:
-    """Both forms from one matrix product; `mean` is that of the kernel form at variance 1."""
+    """All forms from matrix products; `mean` is that of the kernel form at variance 1."""
     (a, j, n), (b, k, _) = left.columns.shape, right.columns.shape
     weighted = left.columns * contrast.residual[:, 0]
     squares = np.square(weighted.reshape(-1, n) @ right.columns.reshape(-1, n).T)
@@ -142,7 +157,16 @@ def _tile_forms(left: Side, right: Side, contrast: Contrast, mean: Array) -> Til
     low = [left.low_inverse_sizes, right.low_inverse_sizes]
     low_squares = squares[:, : low[0].shape[1], :, : low[1].shape[1]]
     score = np.einsum("ajbk,aj,bk->ab", low_squares, *low, optimize=True)
-    return TileForms(squares.sum(axis=(1, 3)) / variance, score / variance)
+    return TileForms(
+        squares.sum(axis=(1, 3)) / variance, score / variance, _product_form(left, right, contrast)
+    )
+
+
+def _product_form(left: Side, right: Side, contrast: Contrast) -> Array:
+    """Squared products of normal scores with the residuals, over their variance: (a, b)."""
+    square = np.square((left.score * contrast.residual[:, 0]) @ right.score.T)
+    variance = contrast.share_left * (left.score**2 * contrast.variance) @ (right.score**2).T
+    return np.divide(square, variance, out=np.zeros_like(square), where=variance > 0)
 
 
 def _screened_tile(
@@ -159,20 +183,22 @@ def _screened_tile(
     is_kept = right.terms[:, 0] > left.terms[:, -1:]
     if is_selective:
         is_kept = is_kept & np.any(
-            [(f.kernel > NOTABLE * mean) | (f.score > NOTABLE * null.df) for f in forms], axis=0
+            [
+                (f.kernel > NOTABLE * mean) | (f.score > NOTABLE * null.df) | (f.product > NOTABLE)
+                for f in forms
+            ],
+            axis=0,
         )
     index = np.nonzero(is_kept)
     return ScreenedTerms(
         terms=np.column_stack([left.terms[index[0]], right.terms[index[1]]]),
         statistic=np.mean([form.kernel[index] / mean[index] for form in forms], axis=0),
-        log_p=cauchy_combination(
-            np.stack([part for form in forms for part in null.log_p(form, index, order)])
-        ),
+        log_p=combined_log_p([null.results(form, index, order) for form in forms]),
     )
 
 
 def _screened_strip(
-    functions: Array, lefts: np.ndarray, data: Encoded, contrasts: list[Contrast], count: int
+    functions: Functions, lefts: np.ndarray, data: Encoded, contrasts: list[Contrast], count: int
 ) -> ScreenedTerms:
     """The strongest terms that start with one of `lefts`."""
     left = _side(functions, lefts, data.weight)
@@ -187,9 +213,9 @@ def _screened_strip(
     return best
 
 
-def _strips(terms: np.ndarray, functions: Array) -> Iterator[np.ndarray]:
+def _strips(terms: np.ndarray, functions: Functions) -> Iterator[np.ndarray]:
     """Terms in strips such that a tile of two strips fits in memory."""
-    n_columns = functions.shape[1] ** terms.shape[1]
+    n_columns = functions.phi.shape[1] ** terms.shape[1]
     side = int(np.clip(np.sqrt(TILE_BYTES / 8) / n_columns, 1, LARGEST_TILE_SIDE))
     return (terms[start : start + side] for start in range(0, len(terms), side))
 
@@ -200,7 +226,8 @@ def strongest_terms(
     """The `count` terms with the smallest approximate p-values, out of all of them."""
     functions, p = data.functions, len(data.functions)
     if order == 3:
-        functions = np.ascontiguousarray(functions[:, :N_SCORE_FUNCTIONS])
+        low = np.ascontiguousarray(functions.phi[:, :N_SCORE_FUNCTIONS])
+        functions = Functions(low, functions.score)
         lefts = np.column_stack(np.triu_indices(p - 1, 1))
     else:
         lefts = np.arange(p - 1)[:, None]
