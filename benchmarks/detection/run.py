@@ -27,6 +27,7 @@ from methods import (
     immigrate_weights,
     interaction_test,
     logistic_products,
+    prototype,
 )
 from scenarios import ALTERNATIVES, NULLS
 from summary import printed_summary
@@ -36,6 +37,7 @@ METHODS = {
     "holm": interaction_test.evidence,
     "westfall-young": interaction_test.westfall_young,
     "triples": interaction_test.triples,
+    "prototype": prototype.evidence,
     "logistic-products": logistic_products.evidence,
     "ebm-fast": ebm_fast.evidence,
     "xgboost-shap": ensemble_shap.xgboost,

@@ -3,6 +3,12 @@
 A scenario is a function (rng, n, p) -> Problem. Null scenarios have no interaction: the
 logit is a sum of functions of single features. In the others the first two features
 interact (the first three in ``three_way``), and the rest is noise or main effects.
+
+The strengths of the interactions at n = 400, p = 15 are such that the recipe that the test
+grew from (``methods/prototype.py``) has the power that was first reported for it: .96 on xor,
+.86 with main effects, .82 both high, .84 either high, .94 threshold, .90 genotypes, 1.0 on
+absolute values, .78 product, .64 class correlation, .14 ratio. They were set on seeds of their
+own, 120 to 150 replicates each.
 """
 
 from __future__ import annotations
@@ -197,7 +203,7 @@ def _noisy(rng, is_case, accuracy):
 @alternative
 def xor(rng, n, p):
     X = rng.standard_normal((n, p))
-    return Problem(X, _noisy(rng, X[:, 0] * X[:, 1] > 0, 0.66), PAIR)
+    return Problem(X, _noisy(rng, X[:, 0] * X[:, 1] > 0, 0.67), PAIR)
 
 
 @alternative
@@ -210,26 +216,26 @@ def xor_main_effects(rng, n, p):
 @alternative
 def both_high(rng, n, p):
     X = rng.standard_normal((n, p))
-    return Problem(X, _noisy(rng, (X[:, 0] > 0) & (X[:, 1] > 0), 0.85), PAIR)
+    return Problem(X, _noisy(rng, (X[:, 0] > 0) & (X[:, 1] > 0), 0.785), PAIR)
 
 
 @alternative
 def either_high(rng, n, p):
     X = rng.standard_normal((n, p))
-    return Problem(X, _noisy(rng, (X[:, 0] > 0) | (X[:, 1] > 0), 0.85), PAIR)
+    return Problem(X, _noisy(rng, (X[:, 0] > 0) | (X[:, 1] > 0), 0.80), PAIR)
 
 
 @alternative
 def threshold(rng, n, p):
     """The effect of one feature switches on where the other is high."""
     X = rng.standard_normal((n, p))
-    return Problem(X, drawn_labels(rng, 1.6 * X[:, 0] * (X[:, 1] > 0)), PAIR)
+    return Problem(X, drawn_labels(rng, 1.55 * X[:, 0] * (X[:, 1] > 0)), PAIR)
 
 
 @alternative
 def snp_xor(rng, n, p):
     X = rng.binomial(2, 0.4, (n, p)).astype(float)
-    return Problem(X, _noisy(rng, (X[:, 0] == 1) ^ (X[:, 1] == 1), 0.65), PAIR)
+    return Problem(X, _noisy(rng, (X[:, 0] == 1) ^ (X[:, 1] == 1), 0.64), PAIR)
 
 
 @alternative
@@ -242,22 +248,22 @@ def absolute_xor(rng, n, p):
 @alternative
 def product(rng, n, p):
     X = rng.standard_normal((n, p))
-    return Problem(X, drawn_labels(rng, 0.5 * X[:, 0] * X[:, 1]), PAIR)
+    return Problem(X, drawn_labels(rng, 0.55 * X[:, 0] * X[:, 1]), PAIR)
 
 
 @alternative
 def class_correlation(rng, n, p):
-    """Same margins in both classes; the correlation is +.2 in one and -.2 in the other."""
+    """Same margins in both classes; the correlation is +.22 in one and -.22 in the other."""
     X, y = rng.standard_normal((n, p)), rng.integers(0, 2, n)
-    rho = np.where(y == 1, 0.2, -0.2)
+    rho = np.where(y == 1, 0.22, -0.22)
     X[:, 1] = rho * X[:, 0] + np.sqrt(1 - rho**2) * X[:, 1]
     return Problem(X, y, PAIR)
 
 
 @alternative
 def ratio(rng, n, p):
-    X = rng.lognormal(0, 0.5, (n, p))
-    return Problem(X, drawn_labels(rng, 3.0 * (X[:, 0] / X[:, 1] - 1.0)), PAIR)
+    X = rng.lognormal(0, 1, (n, p))
+    return Problem(X, drawn_labels(rng, 0.5 * (X[:, 0] / X[:, 1] - 1.2)), PAIR)
 
 
 @alternative
