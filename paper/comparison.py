@@ -7,12 +7,15 @@ import pandas as pd
 from paper.datasets import SYNTHETIC
 from paper.published import REFERENCE, accuracies, table_datasets, table_methods
 from paper.published import win_tie_loss as published_win_tie_loss
-from paper.statistics import win_tie_loss
+from paper.statistics import verdict
 
 # Rows that the paper does not have, under the table in which they belong.
 ADDED = {1: ("MAJ",), 2: ("IGT+", "MAJ"), 3: ("BIM+", "MAJ")}
 # This library's defaults against the paper's settings.
 OURS_AGAINST_PAPER = (("IGT+", "IGT"), ("BIM+", "BIM"))
+VERDICTS = ("win", "tie", "loss")
+# The paper's test, and the one that allows for overlapping training sets.
+TESTS = {"paired t": False, "corrected t": True}
 
 
 def accuracy_trials(frame: pd.DataFrame) -> pd.DataFrame:
@@ -65,16 +68,22 @@ def long_table(frame: pd.DataFrame, table: int) -> pd.DataFrame:
     return rows[columns].reset_index()
 
 
-def counts(frame: pd.DataFrame, a: str, b: str, data=None, *, corrected=False) -> str:
-    """Wins, ties and losses of method `a` against `b` over data sets, such as "17,2,1"."""
+def verdicts(frame: pd.DataFrame, a: str, b: str, data=None, *, corrected=False) -> pd.Series:
+    """Whether method `a` is a "win", "tie" or "loss" against `b`, for each data set."""
     trials = accuracy_trials(frame)
     if a not in trials or b not in trials or a == b:
-        return ""
-    both = trials[[a, b]].dropna()
-    groups = [g for code, g in both.groupby("data") if data is None or code in data]
-    pairs = [(g[a], g[b]) for g in groups if len(g) > 1]
-    result = win_tie_loss(pairs, n_folds=n_folds(frame) if corrected else None)
-    return ",".join(map(str, result)) if pairs else ""
+        return pd.Series(dtype=object)
+    folds = n_folds(frame) if corrected else None
+    groups = trials[[a, b]].dropna().groupby("data")
+    pairs = {c: g for c, g in groups if len(g) > 1 and (data is None or c in data)}
+    return pd.Series(
+        {code: verdict(g[a], g[b], n_folds=folds) for code, g in pairs.items()}, dtype=object
+    )
+
+
+def counts(found: pd.Series) -> str:
+    """Verdicts as wins, ties and losses, such as "17,2,1"; nothing for none."""
+    return ",".join(str((found == kind).sum()) for kind in VERDICTS) if len(found) else ""
 
 
 def win_tie_loss_columns(frame: pd.DataFrame, table: int) -> pd.DataFrame:
@@ -86,7 +95,8 @@ def win_tie_loss_columns(frame: pd.DataFrame, table: int) -> pd.DataFrame:
         known = method in printed.index
         rows[method] = {
             "paper": ",".join(map(str, printed.loc[method, "wins":"losses"])) if known else "",
-            "paired t": counts(frame, reference, method, data),
-            "corrected t": counts(frame, reference, method, data, corrected=True),
         }
+        for test, corrected in TESTS.items():
+            found = verdicts(frame, reference, method, data, corrected=corrected)
+            rows[method][test] = counts(found)
     return pd.DataFrame.from_dict(rows, orient="index")

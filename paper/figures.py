@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from paper.cells import error_text
-from paper.comparison import counts
+from paper.comparison import VERDICTS, verdicts
 from paper.datasets import load
 from paper.datasets.synthetic import noisy_gaussians
 from paper.published import REFERENCE, table_datasets, table_methods, win_tie_loss
@@ -146,8 +146,8 @@ def _published_counts(table, method) -> list[int]:
 
 
 def _our_counts(frame, table, method) -> list[int]:
-    text = counts(frame, REFERENCE[table], method, set(table_datasets(table)))
-    return [int(n) for n in text.split(",")] if text else []
+    found = verdicts(frame, REFERENCE[table], method, table_datasets(table))
+    return [int((found == kind).sum()) for kind in VERDICTS] if len(found) else []
 
 
 def heat_maps(data: str | None = None):

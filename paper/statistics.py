@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 from scipy import stats
 from scipy.special import expit
@@ -49,12 +47,6 @@ def verdict(a, b, *, n_folds=None, alpha=ALPHA) -> str:
         return "tie"
     better = paired_p_value(a, b, n_folds=n_folds, alternative="greater")
     return "win" if better < alpha else "loss"
-
-
-def win_tie_loss(pairs, *, n_folds=None) -> tuple[int, int, int]:
-    """Counts of `verdict` over data sets; `pairs` holds the trials (a, b) of each."""
-    count = Counter(verdict(a, b, n_folds=n_folds) for a, b in pairs)
-    return count["win"], count["tie"], count["loss"]
 
 
 def logistic_p_values(Z, y) -> np.ndarray:

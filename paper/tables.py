@@ -12,11 +12,13 @@ import pandas as pd
 
 from paper.comparison import (
     OURS_AGAINST_PAPER,
+    TESTS,
     accuracy_trials,
     counts,
     long_table,
     n_folds,
     table_rows,
+    verdicts,
     win_tie_loss_columns,
 )
 from paper.published import REFERENCE
@@ -48,7 +50,8 @@ def markdown_page(frame: pd.DataFrame) -> str:
         f"than 10 repeats so far; folds: {n_folds(frame)}. W,T,L: wins, ties and losses of the "
         "table's reference method against the row, by the paper's paired t-test and by the "
         "corrected resampled t-test (Nadeau and Bengio), which allows for overlapping training "
-        "sets; the paper's counts are over all its data sets, ours over those with results.\n"
+        "sets; the paper's counts are over all its data sets, ours over those with results. "
+        "Means are over the data sets for which every method has a result here.\n"
     )
     parts = ["# The paper's tables beside ours\n", legend]
     for table, title in TITLES.items():
@@ -113,9 +116,11 @@ def _with_failures(grid: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_mean(rows: pd.DataFrame, table: int, column: str, form: str) -> pd.DataFrame:
-    """Methods by data sets as text, with the mean over the data sets that have a value."""
+    """Methods by data sets as text, with the mean over data sets that every method has."""
     grid = _grid(rows, table, column, form)
-    mean = rows.groupby("method")[column].mean()
+    ours = rows.pivot(index="method", columns="data", values="ours").dropna(how="all")
+    shared = rows[rows["data"].isin(ours.dropna(axis=1).columns)]
+    mean = shared.groupby("method")[column].mean()
     grid["mean"] = [_text(mean.get(method), form) for method in grid.index]
     return grid
 
@@ -138,13 +143,17 @@ def _defaults(frame: pd.DataFrame) -> pd.DataFrame:
     for ours, theirs in OURS_AGAINST_PAPER:
         present = ours in trials and theirs in trials
         means = trials[[ours, theirs]].dropna().groupby("data").mean() if present else None
-        lines[f"{ours} against {theirs}"] = {
+        line = {
             "data sets": len(means) if present else 0,
             "mean of ours": f"{means[ours].mean():.2f}" if present else "",
             "mean of the paper's": f"{means[theirs].mean():.2f}" if present else "",
-            "W,T,L paired t": counts(frame, ours, theirs),
-            "W,T,L corrected t": counts(frame, ours, theirs, corrected=True),
         }
+        for test, corrected in TESTS.items():
+            found = verdicts(frame, ours, theirs, corrected=corrected)
+            line[f"W,T,L {test}"] = counts(found)
+            for kind, name in (("win", "wins on"), ("loss", "loses on")):
+                line[f"{name}, {test}"] = " ".join(found.index[found == kind])
+        lines[f"{ours} against {theirs}"] = line
     return pd.DataFrame.from_dict(lines, orient="index").fillna("")
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from paper.comparison import counts, long_table
+from paper.comparison import counts, long_table, verdicts
 from paper.tables import markdown_page, write
 
 
@@ -31,9 +31,24 @@ def test_difference_is_ours_minus_the_papers(frame):
 
 
 def test_wins_are_counted_under_both_tests(frame):
-    assert counts(frame, "IGT", "1NN") == "1,0,0"
-    assert counts(frame, "1NN", "IGT", corrected=True) == "0,0,1"
-    assert counts(frame, "IGT", "nothing") == ""
+    assert counts(verdicts(frame, "IGT", "1NN")) == "1,0,0"
+    assert counts(verdicts(frame, "1NN", "IGT", corrected=True)) == "0,0,1"
+    assert counts(verdicts(frame, "IGT", "nothing")) == ""
+    assert counts(verdicts(frame, "IGT", "1NN", data=["HMS"])) == ""
+
+
+def printed_mean(page, method):
+    """The mean column of the first block of table 2."""
+    lines = page[page.index("## Table 2") :].splitlines()
+    head = next(line for line in lines if line.startswith("|")).split("|")
+    row = next(line for line in lines if line.startswith(f"| **{method}**")).split("|")
+    return row[[cell.strip() for cell in head].index("mean")].strip()
+
+
+def test_means_are_over_the_data_sets_that_every_method_has(frame):
+    only_here = frame[frame["method"] == "1NN"].assign(data="WIN", n_correct=0)
+    more = markdown_page(pd.concat([frame, only_here]))
+    assert printed_mean(more, "1NN") == printed_mean(markdown_page(frame), "1NN") != ""
 
 
 def test_every_method_has_its_row_and_a_failed_one_its_error(frame):
