@@ -17,6 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from paper.datasets import load
 from paper.methods import METHODS
 
+UNAVAILABLE = "unavailable"
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -84,7 +86,13 @@ def settings(method: str) -> str:
     try:
         return METHODS[method].settings()
     except Exception as error:
-        return f"unavailable: {error_text(error)}"
+        return f"{UNAVAILABLE}: {error_text(error)}"
+
+
+def current_settings() -> dict[str, str]:
+    """The settings of every method that can be built here."""
+    described = {method: settings(method) for method in METHODS}
+    return {m: text for m, text in described.items() if not text.startswith(UNAVAILABLE)}
 
 
 def error_text(error: Exception) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from contextlib import closing
 from pathlib import Path
 
-from paper.cells import planned_cells
-from paper.datasets import DATASETS, GENE, LARGE, SMALL, load
+from paper.cells import current_settings, error_text, planned_cells
+from paper.datasets import DATASETS, GENE, LARGE, SMALL, download, load
 from paper.methods import METHODS
 from paper.published import table_methods
 
@@ -43,7 +44,9 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--data", metavar="FOLDER", help="tables (or set IMMIGRATE_DATA)")
     for command in (run, tables, figures, export):
         command.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
-    data.add_argument("--download", action="store_true", help="also ask OpenML")
+    data.add_argument(
+        "--download", action="store_true", help="fetch what is missing from OpenML into the folder"
+    )
     run.add_argument(
         "--sets", nargs="+", default=["small"], help="small, large, gene, or codes such as GLA"
     )
@@ -61,10 +64,11 @@ def list_data(options) -> None:
     """Print one line for each data set, with its shape against the paper's."""
     for code, dataset in DATASETS.items():
         try:
-            table = load(code, options.data, options.download)
-            shape, source = table.X.shape, table.source
-        except (FileNotFoundError, OSError) as error:
-            shape, source = None, str(error) if options.download else "not found"
+            shape, source = _found(code, options)
+        except FileNotFoundError:
+            shape, source = None, "not found"
+        except (OSError, ValueError) as error:
+            shape, source = None, error_text(error)
         match = "missing" if shape is None else "same" if shape == dataset.shape else "differs"
         expected = f"{dataset.n_samples} x {dataset.n_features}"
         print(f"{code}  {dataset.name:28} {expected:>13}  {match:8} {source}")
@@ -72,26 +76,55 @@ def list_data(options) -> None:
             print(f"     {dataset.note}")
 
 
+def _found(code: str, options):
+    """Shape and source of a table, fetched first where that is asked for and needed."""
+    try:
+        table = load(code, options.data)
+    except FileNotFoundError:
+        if not options.download or download(code, options.data) is None:
+            raise
+        table = load(code, options.data)
+    return table.X.shape, table.source
+
+
 def run_cells(options) -> None:
     """Run what is missing, then bring the tracked files up to date."""
     from paper.runner import run
 
+    _check_known("method", options.methods or [], METHODS)
     cells = []
-    for code in _codes(options.sets):
+    for code in _available(_codes(options.sets), options):
         methods = options.methods or paper_methods(code)
         cells += planned_cells([code], methods, options.repeats, options.folds)
     cells.sort(key=lambda cell: cell.repeat)
-    n_run = run(
+    tally = run(
         cells,
-        options.results / "results.sqlite",
-        folder=options.data,
-        tracked=options.results,
+        options.results,
+        data=options.data,
         n_jobs=options.jobs,
         time_limit=options.time_limit,
         retry=options.retry,
     )
-    print(f"\n{n_run} cells run, {len(cells) - n_run} already known.")
+    print(
+        f"\n{tally.n_run} cells run, {tally.n_failed} of them failed; "
+        f"{len(cells) - tally.n_run} already known."
+    )
     export_results(options)
+
+
+def _available(codes: list[str], options) -> list[str]:
+    """The data sets that can be loaded; says which cannot, and stops where none can."""
+    found = []
+    for code in codes:
+        try:
+            load(code, options.data)
+        except (OSError, ValueError) as error:
+            print(f"{code} is left out. {error}", file=sys.stderr)
+        else:
+            found.append(code)
+    if not found:
+        raise SystemExit("No data set to run.")
+    return found
 
 
 def paper_methods(code: str) -> list[str]:
@@ -102,43 +135,51 @@ def paper_methods(code: str) -> list[str]:
 
 
 def export_results(options) -> None:
-    """Write the tracked CSV files from the database, joined with those of another folder."""
-    from paper.store import Store, read_tracked, results, write_tracked
+    """Write the tracked CSV files: what the database, they and another folder's files know."""
+    from paper.store import joined_store, write_tracked
 
-    database = options.results / "results.sqlite"
-    if getattr(options, "merge", None):
-        with closing(Store(database)) as store:
-            store.fill(read_tracked(options.merge))
-    frame = results(database, options.results)
+    others = [options.merge] if getattr(options, "merge", None) else []
+    with closing(joined_store(options.results, current_settings(), *others)) as store:
+        frame = store.frame()
     if len(frame):
         write_tracked(frame, options.results)
 
 
 def write_tables(options) -> None:
     """Write all tables and say where."""
-    from paper.store import results
     from paper.tables import write
 
-    frame = results(options.results / "results.sqlite", options.results)
-    for path in write(frame, options.results):
+    for path in write(_current_results(options), options.results):
         print(path)
 
 
 def draw_figures(options) -> None:
     """Draw all figures and say where, or why one could not be drawn."""
     from paper.figures import draw_all
-    from paper.store import results
 
-    frame = results(options.results / "results.sqlite", options.results)
+    frame = _current_results(options)
     for line in draw_all(frame, options.results, options.data, options.seeds):
         print(line)
 
 
+def _current_results(options):
+    """Results of the methods as they are now; says how many are of other settings."""
+    from paper.store import results, with_settings
+
+    frame = results(options.results)
+    current = with_settings(frame, current_settings())
+    if len(current) < len(frame):
+        print(f"{len(frame) - len(current)} cells of other settings are left out.")
+    return current
+
+
 def _codes(names: list[str]) -> list[str]:
     codes = [code for name in names for code in GROUPS.get(name, (name,))]
-    unknown = [code for code in codes if code not in DATASETS]
-    if unknown:
-        raise SystemExit(
-            f"Unknown data set {unknown}; choose from {list(GROUPS)} or {[*DATASETS]}."
-        )
+    _check_known("data set", codes, [*GROUPS, *DATASETS])
     return codes
+
+
+def _check_known(kind: str, names, known) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SystemExit(f"Unknown {kind} {', '.join(unknown)}; choose from {', '.join(known)}.")

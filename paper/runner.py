@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -13,45 +14,49 @@ from joblib import Parallel, delayed
 
 import immigrate
 from paper.cells import Cell, Outcome, settings
-from paper.store import Store, read_tracked
+from paper.store import joined_store
 from paper.worker import Worker
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many cells a run ran, and how many of these failed or timed out."""
+
+    n_run: int
+    n_failed: int
 
 
 def run(
     cells: list[Cell],
-    database: Path,
+    results: Path,
     *,
-    folder: str | None = None,
-    tracked: Path | None = None,
+    data: str | None = None,
     n_jobs: int = 1,
     time_limit: float = 600.0,
     retry: bool = False,
     report: Callable[[str], None] | None = None,
-) -> int:
-    """Run the cells that `database` does not hold yet and return how many there were.
+) -> Tally:
+    """Run the cells that the folder `results` does not hold yet; says how many ran and failed.
 
-    Stopping at any point, even by kill -9, loses only the cells that were running. A new
-    database starts from the tracked results. Cells whose method has other settings now than
-    when they ran are run again; failed ones only if `retry`.
+    Stopping at any point, even by kill -9, loses only the cells that were running. What the
+    tracked files of the folder know counts as done. Cells whose method has other settings now
+    than when they ran are run again; failed ones only if `retry`.
     """
     described = {method: settings(method) for method in {cell.method for cell in cells}}
-    is_new = not database.exists()
-    with closing(Store(database)) as store:
-        if is_new and tracked is not None and (tracked / "repeats.csv").exists():
-            store.fill(read_tracked(tracked))
+    with closing(joined_store(results, described)) as store:
         done = store.finished(described, retry=retry)
         pending = [cell for cell in cells if cell not in done]
         progress = Progress(len(pending), report or _to_terminal)
-        for cell, result in _outcomes(pending, folder, n_jobs, time_limit):
+        for cell, result in _outcomes(pending, data, n_jobs, time_limit):
             store.add(cell, result, described[cell.method], immigrate.__version__)
             progress.advance(cell, result)
-    return len(pending)
+    return Tally(len(pending), progress.n_failed)
 
 
-def _outcomes(cells, folder, n_jobs, time_limit) -> Iterator[tuple[Cell, Outcome]]:
+def _outcomes(cells, data, n_jobs, time_limit) -> Iterator[tuple[Cell, Outcome]]:
     """Pairs of cell and outcome as they come in, from `n_jobs` killable workers."""
     idle: SimpleQueue[Worker] = SimpleQueue()
-    workers = [Worker(folder, time_limit) for _ in range(n_jobs)]
+    workers = [Worker(data, time_limit) for _ in range(n_jobs)]
     for worker in workers:
         idle.put(worker)
 

@@ -25,6 +25,7 @@ CREATE TABLE IF NOT EXISTS cells (
     PRIMARY KEY (data, method, repeat, fold, n_folds)
 )
 """
+DATABASE, TRACKED = "results.sqlite", "repeats.csv"
 _KEY = ["data", "method", "repeat", "fold", "n_folds"]
 _REPEAT = ["data", "method", "n_folds", "repeat"]
 
@@ -61,14 +62,25 @@ class Store:
         order = "ORDER BY data, method, n_folds, repeat, fold"
         return pd.read_sql_query(f"SELECT * FROM cells {order}", self._connection)
 
-    def fill(self, frame: pd.DataFrame) -> None:
-        """Take over rows of `frame` whose cells are not here yet."""
+    def fill(self, frame: pd.DataFrame, settings: dict[str, str]) -> None:
+        """Take over rows of `frame` whose cells are not here yet, or here with old settings."""
         columns = [row[1] for row in self._connection.execute("PRAGMA table_info(cells)")]
         rows = frame[columns].astype(object).where(frame[columns].notna(), None)
+        is_current = frame["settings"] == frame["method"].map(settings)
+        insert = f"INTO cells VALUES ({', '.join('?' * len(columns))})"
+        stale = "DELETE FROM cells WHERE method = ? AND settings != ? AND " + " AND ".join(
+            f"{column} = ?" for column in _KEY if column != "method"
+        )
         with self._connection:
             self._connection.executemany(
-                f"INSERT OR IGNORE INTO cells VALUES ({', '.join('?' * len(columns))})",
-                rows.itertuples(index=False, name=None),
+                stale,
+                (
+                    (row.method, row.settings, row.data, row.repeat, row.fold, row.n_folds)
+                    for row in rows[is_current].itertuples(index=False)
+                ),
+            )
+            self._connection.executemany(
+                f"INSERT OR IGNORE {insert}", rows.itertuples(index=False, name=None)
             )
 
     def close(self) -> None:
@@ -76,12 +88,27 @@ class Store:
         self._connection.close()
 
 
-def results(database: Path, tracked: Path) -> pd.DataFrame:
+def joined_store(folder: Path, settings: dict[str, str], *others: Path) -> Store:
+    """The SQLite file of `folder`, with what the tracked files there and elsewhere know."""
+    store = Store(folder / DATABASE)
+    for tracked in (folder, *others):
+        if (tracked / TRACKED).exists():
+            store.fill(read_tracked(tracked), settings)
+    return store
+
+
+def results(folder: Path) -> pd.DataFrame:
     """Results of the SQLite file if there is one, of the tracked CSV files otherwise."""
-    if database.exists():
-        with closing(Store(database)) as store:
+    if (folder / DATABASE).exists():
+        with closing(Store(folder / DATABASE)) as store:
             return store.frame()
-    return read_tracked(tracked) if (tracked / "repeats.csv").exists() else _no_results()
+    return read_tracked(folder) if (folder / TRACKED).exists() else _no_results()
+
+
+def with_settings(frame: pd.DataFrame, settings: dict[str, str]) -> pd.DataFrame:
+    """Rows of these settings, and all rows of methods that `settings` does not name."""
+    expected = frame["method"].map(settings)
+    return frame[expected.isna() | (frame["settings"] == expected)]
 
 
 def write_tracked(frame: pd.DataFrame, folder: Path) -> None:
@@ -97,7 +124,7 @@ def write_tracked(frame: pd.DataFrame, folder: Path) -> None:
         **joined, seconds=("seconds", " ".join), **one
     )
     folder.mkdir(parents=True, exist_ok=True)
-    repeats.reset_index().to_csv(folder / "repeats.csv", index=False)
+    repeats.reset_index().to_csv(folder / TRACKED, index=False)
     used = frame[["method", "settings_id", "settings"]].drop_duplicates()
     used.sort_values(["method", "settings_id"]).to_csv(folder / "settings.csv", index=False)
 
@@ -105,7 +132,7 @@ def write_tracked(frame: pd.DataFrame, folder: Path) -> None:
 def read_tracked(folder: Path) -> pd.DataFrame:
     """The cells that `write_tracked` wrote, one row a cell."""
     numbers = {"repeat": int, "n_folds": int}
-    repeats = pd.read_csv(folder / "repeats.csv", dtype=str).fillna("").astype(numbers)
+    repeats = pd.read_csv(folder / TRACKED, dtype=str).fillna("").astype(numbers)
     settings = pd.read_csv(folder / "settings.csv", dtype=str).fillna("")
     lists = ["fold", "correct", "tested", "seconds"]
     for column in lists:

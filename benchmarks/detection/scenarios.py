@@ -242,7 +242,7 @@ def snp_xor(rng, n, p):
 def absolute_xor(rng, n, p):
     X = rng.standard_normal((n, p))
     is_case = (np.abs(X[:, 0]) > 0.67) ^ (np.abs(X[:, 1]) > 0.67)
-    return Problem(X, _noisy(rng, is_case, 0.7), PAIR)
+    return Problem(X, _noisy(rng, is_case, 0.72), PAIR)
 
 
 @alternative

@@ -2,6 +2,16 @@
 
 from paper.datasets.record import Dataset, Table
 from paper.datasets.registry import DATASETS, GENE, LARGE, SMALL, SYNTHETIC
-from paper.datasets.sources import load
+from paper.datasets.sources import download, load
 
-__all__ = ["DATASETS", "GENE", "LARGE", "SMALL", "SYNTHETIC", "Dataset", "Table", "load"]
+__all__ = [
+    "DATASETS",
+    "GENE",
+    "LARGE",
+    "SMALL",
+    "SYNTHETIC",
+    "Dataset",
+    "Table",
+    "download",
+    "load",
+]

@@ -11,11 +11,13 @@ and never forms the n x p^2 table of products.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,12 @@ class HierarchicalLasso:
             point, momentum, cost = new, next_momentum, new_cost
             if fall < self.tol * cost:
                 break
+        else:
+            warnings.warn(
+                f"Stopped after max_iter={self.max_iter} steps at lam={lam:.3g}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         self.point = point
         return self._model(point)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import sklearn
 from sklearn.model_selection import StratifiedKFold
+
+LONGEST_SETTINGS = 100_000
 
 
 def inner_folds(random_state: int) -> StratifiedKFold:
@@ -30,5 +33,7 @@ class Method(ABC):
         """A new, unfitted classifier."""
 
     def settings(self) -> str:
-        """The classifier in one line: stored with each result; a change re-runs the cells."""
-        return " ".join(repr(self.estimator(random_state=0)).split())
+        """The classifier with every parameter: stored with each result, a change re-runs it."""
+        with sklearn.config_context(print_changed_only=False):
+            text = self.estimator(random_state=0).__repr__(N_CHAR_MAX=LONGEST_SETTINGS)
+        return " ".join(text.split())

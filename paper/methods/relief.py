@@ -10,6 +10,9 @@ from paper.methods.method import Method, inner_folds
 class ReliefNeighbor(Method):
     """Relief with Euclidean distance, then 1-NN on the weighted features.
 
+    Features stay as they come, with mean 0 and variance 1 (section 4), and are not divided by
+    their range.
+
     References
     ----------
     K. Kira, L. Rendell, A practical approach to feature selection, ICML 1992.
@@ -20,11 +23,14 @@ class ReliefNeighbor(Method):
     def estimator(self, random_state):
         from immigrate import Relief, make_margin_knn
 
-        return make_margin_knn(Relief(random_state=random_state), n_neighbors=1)
+        return make_margin_knn(Relief(scale=None, random_state=random_state), n_neighbors=1)
 
 
 class ReliefFNeighbors(Method):
     """ReliefF with Manhattan distance, then k-NN with k = 1, 3 or 5 by cross-validation.
+
+    ReliefF's differences are divided by the range of the feature, as in its paper, and so are
+    the distances of the k-NN.
 
     References
     ----------
@@ -46,6 +52,8 @@ class ReliefFNeighbors(Method):
 class SimbaNeighbor(Method):
     """Simba with Euclidean distance, then 1-NN on the weighted features.
 
+    Features stay as they come, with mean 0 and variance 1 (section 4).
+
     References
     ----------
     R. Gilad-Bachrach, A. Navot, N. Tishby, Margin based feature selection: theory and
@@ -57,7 +65,7 @@ class SimbaNeighbor(Method):
     def estimator(self, random_state):
         from immigrate import Simba, make_margin_knn
 
-        return make_margin_knn(Simba(random_state=random_state), n_neighbors=1)
+        return make_margin_knn(Simba(scale=None, random_state=random_state), n_neighbors=1)
 
 
 class LocalFeatureExtraction(Method):

@@ -76,7 +76,8 @@ def test_failures_are_results_without_paths(monkeypatch):
 
 
 def test_settings_name_the_estimator_or_the_reason():
-    assert settings("1NN") == "KNeighborsClassifier(n_neighbors=1)"
+    assert settings("1NN").startswith("KNeighborsClassifier(algorithm='auto'")
+    assert "n_neighbors=1" in settings("1NN")
     assert settings("no such method").startswith("unavailable: KeyError")
 
 
@@ -87,10 +88,10 @@ def test_repeats_come_one_after_another():
 
 
 @pytest.mark.parametrize("code", METHODS)
-def test_every_method_gives_a_result_or_says_why_not(code):
+def test_every_method_gives_a_result(code):
     result = outcome(Cell("SYN", code, 0, 0, 3))
-    assert result.status in ("ok", "error")
-    if result.status == "ok" and code not in ("MAJ", "SV1"):
-        assert result.n_correct / result.n_tested > 0.75
-    if result.status == "error":
-        assert result.error.startswith(("ImportError", "ModuleNotFoundError"))
+    if result.status == "error" and code == "XGB":
+        assert result.error.startswith("ModuleNotFoundError: No module named 'xgboost'")
+    else:
+        assert result.status == "ok", result.error
+        assert result.n_correct / result.n_tested > (0 if code in ("MAJ", "SV1") else 0.75)

@@ -1,10 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.utils import Bunch
 
 from paper.cli import main
-from paper.datasets import DATASETS, load
+from paper.datasets import DATASETS, download, load
 from paper.datasets.monk import monk1
-from paper.datasets.sources import data_folder
 from paper.datasets.synthetic import noisy_gaussians
 
 # Where the folder's table is known to be another one than the paper's: see the notes.
@@ -12,13 +13,11 @@ OTHER_SHAPE = {"PRO"}
 
 
 @pytest.mark.parametrize("code", sorted(DATASETS))
-def test_tables_of_the_data_folder_have_the_papers_shape(code):
-    if data_folder() is None:
-        pytest.skip("no data folder: set IMMIGRATE_DATA")
+def test_tables_have_the_papers_shape(code):
     try:
         table = load(code)
     except FileNotFoundError:
-        pytest.skip(f"{code} is not in the data folder")
+        pytest.skip(f"{code} is not in the data folder; IMMIGRATE_DATA names it")
     if code not in OTHER_SHAPE:
         assert table.X.shape == DATASETS[code].shape
     assert table.classes == DATASETS[code].classes
@@ -42,8 +41,41 @@ def test_the_folder_comes_before_other_sources(tmp_path):
 
 
 def test_a_missing_table_says_what_to_do(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"Put GLA\.csv .* or allow --download"):
+    with pytest.raises(FileNotFoundError, match=r"Put GLA\.csv .* data --download` fetch it"):
         load("GLA", str(tmp_path))
+
+
+def test_a_file_without_target_is_named_with_its_columns(tmp_path, capsys):
+    (tmp_path / "GLA.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"GLA\.csv has no column 'target'; its columns are a, b"):
+        load("GLA", str(tmp_path))
+    main(["data", "--data", str(tmp_path)])
+    assert "no column 'target'" in capsys.readouterr().out
+
+
+def glass(label):
+    """What OpenML gives for GLA: seven types of glass, the names in quotes or not."""
+    kinds = ["build wind float"] * 70 + ["build wind non-float"] * 76 + ["headlamps"] * 29
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(175, 9))).add_prefix("f")
+    return Bunch(data=data, target=pd.Series([label.format(kind) for kind in kinds]))
+
+
+@pytest.mark.parametrize("label", ["{}", "'{}'"])
+def test_a_download_goes_to_the_data_folder(tmp_path, monkeypatch, label):
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: glass(label))
+    assert download("GLA", str(tmp_path)) == tmp_path / "GLA.csv"
+    table = load("GLA", str(tmp_path))
+    assert table.X.shape == DATASETS["GLA"].shape
+    assert table.classes == ("build wind float", "build wind non-float")
+    assert download("COL", str(tmp_path)) is None
+
+
+def test_a_download_of_another_shape_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: glass("type {}"))
+    with pytest.raises(ValueError, match=r"gave \(0, 9\) for GLA, expected \(146, 9\)"):
+        download("GLA", str(tmp_path))
+    assert not (tmp_path / "GLA.csv").exists()
 
 
 def test_monk1_is_the_published_rule():

@@ -9,13 +9,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from paper.cells import Cell, Outcome
+from paper.cells import Cell, Outcome, settings
 from paper.cli import main
-from paper.runner import run
-from paper.store import Store, read_tracked, results, write_tracked
+from paper.runner import Tally, run
+from paper.store import DATABASE, Store, read_tracked, results, with_settings, write_tracked
 from paper.worker import Worker
 
 ROOT = Path(__file__).parents[2]
+PLAN_1NN = ["--sets", "SYN", "--methods", "1NN", "--repeats", "1", "--folds", "3"]
 PLAN = ["--sets", "WIN", "SYN", "--methods", "1NN", "LDA", "RF", "--repeats", "2", "--folds", "3"]
 
 
@@ -25,8 +26,7 @@ def started(folder):
 
 
 def n_results(folder):
-    database = folder / "results.sqlite"
-    return len(results(database, folder)) if database.exists() else 0
+    return len(results(folder)) if (folder / DATABASE).exists() else 0
 
 
 def without_times(folder):
@@ -70,32 +70,27 @@ def plan():
 
 def test_only_missing_cells_run(tmp_path, plan):
     lines = []
-    database = tmp_path / "results.sqlite"
-    assert run(plan[:2], database, report=lines.append) == 2
-    assert run(plan, database, report=lines.append) == 1
-    assert run(plan, database, report=lines.append) == 0
+    assert run(plan[:2], tmp_path, report=lines.append) == Tally(2, 0)
+    assert run(plan, tmp_path, report=lines.append) == Tally(1, 0)
+    assert run(plan, tmp_path, report=lines.append) == Tally(0, 0)
     assert lines[1].startswith("2/2 (100 %), 0:00:00 left")
 
 
 def test_failed_cells_run_again_only_when_asked(tmp_path, plan):
-    database = tmp_path / "results.sqlite"
-    with closing(Store(database)) as store:
-        failed = Outcome("error", error="out of luck")
-        store.add(plan[0], failed, "KNeighborsClassifier(n_neighbors=1)", "0")
-    assert run(plan[:1], database, report=print) == 0
-    assert run(plan[:1], database, report=print, retry=True) == 1
+    with closing(Store(tmp_path / DATABASE)) as store:
+        store.add(plan[0], Outcome("error", error="out of luck"), settings("1NN"), "0")
+    assert run(plan[:1], tmp_path, report=print).n_run == 0
+    assert run(plan[:1], tmp_path, report=print, retry=True).n_run == 1
 
 
 def test_changed_settings_run_again(tmp_path, plan):
-    database = tmp_path / "results.sqlite"
-    with closing(Store(database)) as store:
+    with closing(Store(tmp_path / DATABASE)) as store:
         store.add(plan[0], Outcome("ok", 1, 1), "KNeighborsClassifier(n_neighbors=7)", "0")
-    assert run(plan[:1], database, report=print) == 1
+    assert run(plan[:1], tmp_path, report=print).n_run == 1
 
 
 def test_the_tracked_files_hold_everything(tmp_path):
-    database = tmp_path / "results.sqlite"
-    with closing(Store(database)) as store:
+    with closing(Store(tmp_path / DATABASE)) as store:
         store.add(Cell("WIN", "1NN", 0, 0, 2), Outcome("ok", 60, 65, 0.125), "a, b", "1.0")
         store.add(Cell("WIN", "1NN", 0, 1, 2), Outcome("ok", 61, 65, 0.25), "a, b", "1.0")
         store.add(Cell("WIN", "LDA", 0, 0, 2), Outcome("error", error="no"), "c", "1.0")
@@ -105,20 +100,65 @@ def test_the_tracked_files_hold_everything(tmp_path):
     back = read_tracked(tmp_path)
     pd.testing.assert_frame_equal(back, frame, check_dtype=False)
     with closing(Store(tmp_path / "copy.sqlite")) as copy:
-        copy.fill(back)
+        copy.fill(back, {})
         pd.testing.assert_frame_equal(copy.frame(), frame)
 
 
-def test_a_new_database_starts_from_the_tracked_files(tmp_path, plan):
-    run(plan, tmp_path / "first.sqlite", report=print)
-    write_tracked(results(tmp_path / "first.sqlite", tmp_path), tmp_path)
-    second = tmp_path / "second.sqlite"
-    assert run(plan, second, tracked=tmp_path, report=print) == 0
+def tracked(folder, part):
+    """Results of a part of the plan, as the tracked files of a fresh clone."""
+    run(part, folder, report=print)
+    write_tracked(results(folder), folder)
+    (folder / DATABASE).unlink()
 
 
-def test_results_of_two_folders_join(tmp_path, plan):
-    for name, part in (("one", plan[:1]), ("two", plan[1:])):
-        run(part, tmp_path / name / "results.sqlite", report=print)
-        main(["export", "--results", str(tmp_path / name)])
-    main(["export", "--results", str(tmp_path / "one"), "--merge", str(tmp_path / "two")])
-    assert set(read_tracked(tmp_path / "one")["fold"]) == {0, 1, 2}
+def test_a_run_goes_on_from_the_tracked_files(tmp_path, plan):
+    tracked(tmp_path, plan)
+    assert run(plan, tmp_path, report=print).n_run == 0
+
+
+def test_a_run_keeps_tracked_results_that_its_database_does_not_know(tmp_path, plan):
+    tracked(tmp_path, plan[:2])
+    with closing(Store(tmp_path / DATABASE)) as store:
+        store.add(plan[2], Outcome("ok", 1, 1), settings("1NN"), "0")
+    main(["run", *PLAN_1NN, "--results", str(tmp_path)])
+    assert set(read_tracked(tmp_path)["fold"]) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("is_fresh", [True, False])
+def test_results_of_two_folders_join(tmp_path, plan, is_fresh):
+    one, two = tmp_path / "one", tmp_path / "two"
+    tracked(one, plan[:1])
+    tracked(two, plan[1:])
+    if not is_fresh:
+        run(plan[:1], one, report=print)
+    main(["export", "--results", str(one), "--merge", str(two)])
+    assert set(read_tracked(one)["fold"]) == {0, 1, 2}
+
+
+def test_joined_results_prefer_current_settings(tmp_path, plan):
+    tracked(tmp_path, plan[:1])
+    right = read_tracked(tmp_path)["n_correct"].item()
+    with closing(Store(tmp_path / DATABASE)) as store:
+        store.add(plan[0], Outcome("ok", 0, 1), "old", "0")
+    main(["export", "--results", str(tmp_path)])
+    assert read_tracked(tmp_path)["n_correct"].item() == right
+
+
+def test_tables_leave_out_other_settings(tmp_path, plan):
+    with closing(Store(tmp_path / DATABASE)) as store:
+        store.add(plan[0], Outcome("ok", 1, 1), "old", "0")
+        store.add(plan[1], Outcome("ok", 1, 1), settings("1NN"), "0")
+        frame = store.frame()
+    assert with_settings(frame, {"1NN": settings("1NN")})["fold"].tolist() == [1]
+    assert len(with_settings(frame, {"LDA": "x"})) == 2
+
+
+def test_unknown_methods_and_missing_tables_are_no_results(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("IMMIGRATE_DATA", raising=False)
+    here = ["--results", str(tmp_path)]
+    with pytest.raises(SystemExit, match="Unknown method IGTT; choose from SV1"):
+        main(["run", "--methods", "IGTT", *here])
+    with pytest.raises(SystemExit, match="No data set to run"):
+        main(["run", "--sets", "GLA", "--methods", "1NN", *here])
+    assert "GLA is left out. No source has GLA" in capsys.readouterr().err
+    assert not (tmp_path / DATABASE).exists()

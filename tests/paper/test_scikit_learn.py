@@ -1,5 +1,6 @@
 """The estimators written for the experiments behave as scikit-learn's do."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from paper.methods.hiernet import HierNetClassifierCV
@@ -15,6 +16,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Stopped after max_iter")
 @parametrize_with_checks(SMALL)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
