@@ -86,8 +86,33 @@ def counts(found: pd.Series) -> str:
     return ",".join(str((found == kind).sum()) for kind in VERDICTS) if len(found) else ""
 
 
+def n_shared_trials(frame: pd.DataFrame, a: str, b: str, data=None) -> pd.Series:
+    """On how many trials of each data set both methods have a result."""
+    trials = accuracy_trials(frame)
+    if a not in trials or b not in trials:
+        return pd.Series(dtype=int)
+    shared = trials[[a, b]].dropna().groupby("data").size()
+    return shared if data is None else shared[shared.index.isin(list(data))]
+
+
+def shared_datasets(rows: pd.DataFrame) -> list[str]:
+    """Data sets of the paper's for which every method with any result has one."""
+    rows = rows[rows["data"].isin(accuracies()["data"])]
+    ours = rows.pivot(index="method", columns="data", values="ours").dropna(how="all")
+    return list(ours.dropna(axis=1).columns)
+
+
+def _range(numbers: pd.Series) -> str:
+    """The numbers in short: "100", or "10-100" where they differ."""
+    ends = sorted({int(numbers.min()), int(numbers.max())}) if len(numbers) else []
+    return "-".join(map(str, ends))
+
+
 def win_tie_loss_columns(frame: pd.DataFrame, table: int) -> pd.DataFrame:
-    """W,T,L of the table's reference method against each row: the paper's and ours, two tests."""
+    """W,T,L of the table's reference method against each row: the paper's and ours, two tests.
+
+    `trials` is the number behind ours on a data set; the paper's have 100.
+    """
     reference, data = REFERENCE[table], set(table_datasets(table))
     printed = published_win_tie_loss().query("table == @table").set_index("method")
     rows = {}
@@ -99,4 +124,6 @@ def win_tie_loss_columns(frame: pd.DataFrame, table: int) -> pd.DataFrame:
         for test, corrected in TESTS.items():
             found = verdicts(frame, reference, method, data, corrected=corrected)
             rows[method][test] = counts(found)
+        shared = n_shared_trials(frame, reference, method, data)
+        rows[method]["trials"] = _range(shared) if method != reference else ""
     return pd.DataFrame.from_dict(rows, orient="index")

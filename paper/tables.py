@@ -17,6 +17,7 @@ from paper.comparison import (
     counts,
     long_table,
     n_folds,
+    shared_datasets,
     table_rows,
     verdicts,
     win_tie_loss_columns,
@@ -50,7 +51,8 @@ def markdown_page(frame: pd.DataFrame) -> str:
         f"than 10 repeats so far; folds: {n_folds(frame)}. W,T,L: wins, ties and losses of the "
         "table's reference method against the row, by the paper's paired t-test and by the "
         "corrected resampled t-test (Nadeau and Bengio), which allows for overlapping training "
-        "sets; the paper's counts are over all its data sets, ours over those with results. "
+        "sets; the paper's counts are over all its data sets with 100 trials each, ours over "
+        "those with results, with as many trials as stated: fewer trials, more ties. "
         "Means are over the data sets for which every method has a result here.\n"
     )
     parts = ["# The paper's tables beside ours\n", legend]
@@ -60,20 +62,24 @@ def markdown_page(frame: pd.DataFrame) -> str:
         "## This library's defaults against the paper's settings\n",
         _markdown(_defaults(frame)),
     ]
-    failures = _failures(frame)
-    if len(failures):
-        parts += ["## Failed cells\n", _markdown(failures)]
+    for title, found in (("Failed cells", _failures(frame)), ("Warnings", _warnings(frame))):
+        if len(found):
+            parts += [f"## {title}\n", _markdown(found)]
     return "\n".join(parts)
 
 
 def latex(frame: pd.DataFrame, table: int) -> str:
-    """A `tabular` with ours, the difference to the paper in small print, and the W,T,L."""
+    """A `tabular` with ours, the difference to the paper in small print, and the W,T,L.
+
+    A star marks numbers from fewer than ten repeats.
+    """
     rows = long_table(frame, table)
-    ours = _grid(rows, table, "ours", "{:.1f}")
+    ours = _starred(_grid(rows, table, "ours", "{:.1f}"), rows, frame)
+    ours = _with_failures(ours, rows).replace("error: .*", "failed", regex=True)
     small = _grid(rows, table, "difference", r" {{\tiny ({:+.1f})}}")
     body = (ours + small).join(win_tie_loss_columns(frame, table))
     lines = [
-        r"\begin{tabular}{l|" + "r" * len(ours.columns) + "|ccc}",
+        r"\begin{tabular}{l|" + "r" * len(ours.columns) + "|cccc}",
         r"\hline",
         " & ".join(["", *body.columns]) + r" \\",
         r"\hline",
@@ -86,11 +92,8 @@ def latex(frame: pd.DataFrame, table: int) -> str:
 
 def _markdown_blocks(frame: pd.DataFrame, table: int) -> list[str]:
     rows = long_table(frame, table)
-    ours = _with_mean(rows, table, "ours", "{:.1f}")
-    incomplete = rows.set_index(["method", "data"])["n_trials"] < 10 * n_folds(frame)
-    for (method, data), is_short in incomplete.items():
-        if is_short and ours.loc[method, data]:
-            ours.loc[method, data] += "*"
+    shared, printed = shared_datasets(rows), rows[rows["paper"].notna()]
+    ours = _starred(_with_mean(rows, table, "ours", "{:.1f}", shared), rows, frame)
     ours = _with_failures(ours, rows).join(
         win_tie_loss_columns(frame, table).add_prefix(f"W,T,L of {REFERENCE[table]}: ")
     )
@@ -98,10 +101,19 @@ def _markdown_blocks(frame: pd.DataFrame, table: int) -> list[str]:
         "**Ours**\n",
         _markdown(ours),
         "**The paper's**\n",
-        _markdown(_with_mean(rows[rows["paper"].notna()], table, "paper", "{:.1f}")),
+        _markdown(_with_mean(printed, table, "paper", "{:.1f}", shared)),
         "**Difference, ours minus the paper's**\n",
-        _markdown(_with_mean(rows[rows["paper"].notna()], table, "difference", "{:+.1f}")),
+        _markdown(_with_mean(printed, table, "difference", "{:+.1f}", shared)),
     ]
+
+
+def _starred(grid: pd.DataFrame, rows: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """`grid` with a star at numbers that rest on fewer than ten repeats."""
+    incomplete = rows.set_index(["method", "data"])["n_trials"] < 10 * n_folds(frame)
+    for (method, data), is_short in incomplete.items():
+        if is_short and grid.loc[method, data]:
+            grid.loc[method, data] += "*"
+    return grid
 
 
 def _with_failures(grid: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -115,12 +127,12 @@ def _with_failures(grid: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return grid
 
 
-def _with_mean(rows: pd.DataFrame, table: int, column: str, form: str) -> pd.DataFrame:
-    """Methods by data sets as text, with the mean over data sets that every method has."""
+def _with_mean(
+    rows: pd.DataFrame, table: int, column: str, form: str, shared: list[str]
+) -> pd.DataFrame:
+    """Methods by data sets as text, with the mean over the shared data sets."""
     grid = _grid(rows, table, column, form)
-    ours = rows.pivot(index="method", columns="data", values="ours").dropna(how="all")
-    shared = rows[rows["data"].isin(ours.dropna(axis=1).columns)]
-    mean = shared.groupby("method")[column].mean()
+    mean = rows[rows["data"].isin(shared)].groupby("method")[column].mean()
     grid["mean"] = [_text(mean.get(method), form) for method in grid.index]
     return grid
 
@@ -162,6 +174,24 @@ def _failures(frame: pd.DataFrame) -> pd.DataFrame:
     grouped = failed.groupby(["method", "status", "error"], sort=True)
     lines = grouped.agg(cells=("fold", "size"), data=("data", lambda d: " ".join(sorted(set(d)))))
     return lines.reset_index().set_index("method")
+
+
+def _warnings(frame: pd.DataFrame) -> pd.DataFrame:
+    """Each kind of warning, by its first words, and in how many repeats of a method it came."""
+    noted = frame[frame["note"].fillna("") != ""]
+    notes = noted.assign(warning=noted["note"].str.split("; ")).explode("warning")
+    notes["warning"] = notes["warning"].str.split(r" \(|\. ", regex=True).str[0]
+    if not len(notes):
+        return notes
+    repeat = ["data", "repeat", "n_folds"]
+    lines = notes.groupby(["method", "warning"])[repeat].apply(_n_distinct).rename("repeats")
+    lines = lines.reset_index("warning")
+    lines["of"] = frame.groupby("method")[repeat].apply(_n_distinct).reindex(lines.index)
+    return lines
+
+
+def _n_distinct(rows: pd.DataFrame) -> int:
+    return len(rows.drop_duplicates())
 
 
 def _markdown(grid: pd.DataFrame) -> str:

@@ -1,7 +1,8 @@
 import pandas as pd
 
-from paper.figures import synthetic_scatter, win_tie_loss_bars
-from paper.robustness import PUBLISHED_P_VALUES, interaction_p_values
+from paper import figures, robustness
+from paper.figures import heat_maps, synthetic_scatter, win_tie_loss_bars
+from paper.robustness import PUBLISHED_P_VALUES, interaction_p_values, interaction_weights
 
 
 def test_scatter_shows_every_sample():
@@ -14,6 +15,24 @@ def test_bars_of_the_paper_add_up_without_results():
     gene, uci = win_tie_loss_bars(empty.assign(n_correct=[], n_tested=[])).axes
     assert sum(bar.get_height() for bar in uci.patches) == 20 * 20
     assert sum(bar.get_height() for bar in gene.patches) == 5 * 11
+
+
+def test_robustness_curves_show_both_methods_at_every_noise_level(monkeypatch):
+    monkeypatch.setattr(robustness, "NOISE_LEVELS", (0.05, 0.5))
+    weights = interaction_weights(n_seeds=2)
+    assert len(weights) == 2 * 2 * 2
+    assert weights["weight"].between(0, 1 / 2**0.5).all()
+    curves, p_values = figures.robustness(n_seeds=2).axes
+    assert [text.get_text() for text in curves.get_legend().get_texts()] == ["IGT", "LFE"]
+    assert p_values.get_yscale() == "log"
+
+
+def test_heat_maps_are_square_and_named(monkeypatch):
+    monkeypatch.setattr(figures, "HEAT_MAPS", ("WIN",))
+    axes = heat_maps().axes[0]
+    assert axes.get_title() == "WIN"
+    assert axes.images[0].get_array().shape == (13, 13)
+    assert (axes.images[0].get_array() >= 0).all()
 
 
 def test_p_values_are_near_the_published_ones():
