@@ -98,6 +98,15 @@ def correlated_nonlinear(rng, n, p):
 
 
 @null
+def correlated_curves(rng, n, p):
+    """Squares of several features, each among close correlates: their traces look like pairs."""
+    X = correlated_normals(rng, n, p, 0.8)
+    curves = X[:, p // 7 :: p // 5][:, :4]
+    logit = 0.8 * np.sum(curves**2, axis=1)
+    return Problem(X, drawn_labels(rng, logit - logit.mean()))
+
+
+@null
 def unbalanced(rng, n, p):
     X = rng.standard_normal((n, p))
     return Problem(X, drawn_labels(rng, -2.6 + X[:, :2] @ [1.0, 1.0]))

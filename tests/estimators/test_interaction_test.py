@@ -127,6 +127,7 @@ def test_number_of_threads_does_not_matter(n_jobs):
     assert_same_p_values(test, InteractionTest().fit(X, y), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:The stepwise search ended")
 @pytest.mark.parametrize("n_levels", [3, None])
 def test_weights_are_repetitions(n_levels):
     X, y = xor_data(n=120)

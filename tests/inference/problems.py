@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.inference.additive import Encoded
-from immigrate.inference.encoding import feature_levels, interaction_functions
+from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
 
 
 def encoded(X, y, weight=None, nominal=()):

@@ -12,14 +12,31 @@ Y = RNG.integers(0, 2, 60)
 def test_folds_share_out_the_weight():
     weight = RNG.integers(1, 5, 60).astype(float)
     np.testing.assert_allclose(fold_weights(CODES, Y, weight).sum(axis=1), weight)
-    sizes = fold_weights(CODES, Y, weight).sum(axis=0)
-    assert np.ptp(sizes) <= 1
+    for c in (0, 1):
+        assert np.ptp(fold_weights(CODES, Y, weight)[c == Y].sum(axis=0)) <= 1
 
 
 def test_classes_are_spread_evenly():
     in_fold = fold_weights(CODES, Y, np.ones(60))
     for c in (0, 1):
         assert np.ptp(in_fold[c == Y].sum(axis=0)) <= 1
+
+
+def test_names_of_the_classes_do_not_matter():
+    codes, y = RNG.integers(0, 40, (203, 3)), RNG.integers(0, 3, 203)
+    base = fold_weights(codes, y, np.ones(203))
+    for names in ([1, 0, 2], [2, 1, 0], [1, 2, 0]):
+        renamed = fold_weights(codes, np.array(names)[y], np.ones(203))
+        np.testing.assert_array_equal(renamed, base)
+
+
+def test_order_of_columns_with_the_same_levels_does_not_matter():
+    """Genotypes: rows (0, 1) and (1, 0) are not the same, and stay where they were."""
+    codes, y = RNG.integers(0, 3, (120, 6)), RNG.integers(0, 2, 120)
+    base = fold_weights(codes, y, np.ones(120))
+    for seed in range(5):
+        columns = np.random.default_rng(seed).permutation(6)
+        np.testing.assert_array_equal(fold_weights(codes[:, columns], y, np.ones(120)), base)
 
 
 def test_order_of_samples_and_features_does_not_matter():

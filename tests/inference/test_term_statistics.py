@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,9 +11,12 @@ from scipy import stats
 from immigrate.inference import term_statistics
 from immigrate.inference.additive import Draws, fitted_additive_model
 from immigrate.inference.term_statistics import (
+    cleared_moments,
     combined_log_p,
     covariance,
     form_results,
+    low_columns,
+    own_main_effects,
     phi_products,
     term_columns,
     term_results,
@@ -52,40 +56,64 @@ def test_kernel_of_a_feature_is_nearly_the_centred_distance():
 def test_block_size_does_not_matter(monkeypatch, block_bytes):
     data = mixed_problem()
     contrasts = fitted_additive_model(data).contrasts(data, Draws(5, 0))
-    expected = term_results(data.functions, all_pairs(data), contrasts)
+    expected = term_results(data, all_pairs(data), contrasts)
     monkeypatch.setattr(term_statistics, "BLOCK_BYTES", block_bytes)
-    result = term_results(data.functions, all_pairs(data), contrasts)
+    result = term_results(data, all_pairs(data), contrasts)
     np.testing.assert_allclose(result.log_p, expected.log_p, rtol=1e-9)
     np.testing.assert_allclose(result.smallest_null_log_p, expected.smallest_null_log_p, rtol=1e-9)
 
 
+def moments_of(data, terms, contrast):
+    terms = np.array(terms)
+    return cleared_moments(
+        term_columns(data.functions, terms), own_main_effects(data, terms), contrast
+    )
+
+
 def test_columns_of_a_copied_feature_cannot_be_tested():
-    """All products of a genotype with its copy are main effects."""
+    """All products of a genotype with its copy are main effects; those of others are not."""
     data = mixed_problem()
-    terms = np.array([[3, 3]])
-    result = term_results(data.functions, terms, fitted_additive_model(data).contrasts(data))
-    assert np.exp(result.log_p[0]) > 0.001
+    contrast = fitted_additive_model(data).contrasts(data)[0]
+    is_used = moments_of(data, [[3, 3], [2, 3]], contrast).is_used
+    assert not is_used[0].any()
+    assert is_used[1].any()
 
 
 def test_the_product_form_is_the_score_test_of_the_product_of_normal_scores():
-    """A plain score test beside the columns of the null model: residuals against x_a x_b."""
+    """r against x_a x_b beside the null model and the main effects of a and b."""
     data = additive_problem(n=300)
     contrast = fitted_additive_model(data).contrasts(data)[0]
-    C = term_columns(data.functions, np.array([[0, 3]]))
-    S, U = covariance(C, contrast), np.matmul(C, contrast.residual)
-    c, F = data.functions.score[0] * data.functions.score[3], contrast.explained
-    variance = np.sum(c**2 * contrast.variance) - np.sum((F @ c) ** 2)
-    expected = stats.chi2.logsf((c @ contrast.residual[:, 0]) ** 2 / variance, 1)
-    np.testing.assert_allclose(form_results(U, S, 2).log_p[2, 0, 0], expected, rtol=1e-9)
+    c = data.functions.score[0] * data.functions.score[3]
+    G = own_main_effects(data, np.array([[0, 3]]))[0]
+    S = covariance(np.vstack([c, G])[None], contrast)[0]
+    slope = np.linalg.solve(S[1:, 1:], S[1:, 0])
+    u, variance = (c - slope @ G) @ contrast.residual[:, 0], S[0, 0] - slope @ S[1:, 0]
+    forms = form_results(
+        moments_of(data, [[0, 3]], contrast), low_columns(data.functions, np.array([[0, 3]]))
+    )
+    expected = stats.chi2.logsf(u**2 / variance, 1)
+    np.testing.assert_allclose(forms.log_p[2, 0, 0], expected, rtol=1e-3)
+
+
+def test_own_main_effects_leave_no_trace():
+    """Adding a function of a or b to the residuals changes nothing in U of the pair."""
+    data = additive_problem(n=300)
+    contrast = fitted_additive_model(data).contrasts(data)[0]
+    G = own_main_effects(data, np.array([[0, 3]]))[0]
+    F, v = contrast.explained, contrast.variance
+    shift = (G * v - (G @ F.T) @ F).sum(axis=0)
+    moved = replace(contrast, residual=contrast.residual + shift[:, None])
+    base, other = (moments_of(data, [[0, 3]], one).U for one in (contrast, moved))
+    raw = np.matmul(term_columns(data.functions, np.array([[0, 3]])), shift)
+    assert np.abs(raw).max() > 0.1
+    np.testing.assert_allclose(base, other, atol=1e-3)
 
 
 def test_a_form_without_columns_does_not_count():
     """Genotypes have no normal score: their p-value is that of kernel and score alone."""
-    data = mixed_problem()
+    data, terms = mixed_problem(), np.array([[2, 3], [0, 1]])
     contrast = fitted_additive_model(data).contrasts(data)[0]
-    C = term_columns(data.functions, np.array([[2, 3], [0, 1]]))
-    S = covariance(C, contrast)
-    forms = form_results(np.matmul(C, contrast.residual), S, 2)
+    forms = form_results(moments_of(data, terms, contrast), low_columns(data.functions, terms))
     np.testing.assert_array_equal(forms.weight[:, :, 0], [[2, 2], [1, 1], [0, 1]])
 
 
@@ -95,23 +123,19 @@ def test_a_column_that_rests_on_a_few_samples_is_not_tested():
     C = np.zeros((1, 2, len(data.y)))
     C[0, 0, np.argmin(contrast.variance)] = 1.0
     C[0, 1] = np.random.default_rng(5).normal(size=len(data.y))
-    size = np.einsum("bkk->bk", covariance(C, contrast))
-    assert size[0, 0] == 0
-    assert size[0, 1] > 0
+    G = own_main_effects(data, np.array([[0, 1]]))
+    np.testing.assert_array_equal(cleared_moments(C, G, contrast).is_used, [[False, True]])
 
 
 def drawn_log_p(data, terms, n_draws, batch=5_000):
     """The log p of every term (t, n_draws) on labels drawn from the fitted null model."""
     model = fitted_additive_model(data)
-    C = term_columns(data.functions, terms)
-    batches = []
+    batches, is_low = [], low_columns(data.functions, terms)
     for seed in range(-(-n_draws // batch)):
         forms = []
         for contrast in model.contrasts(data, Draws(batch, seed)):
-            S = covariance(C, contrast)
-            is_used = np.einsum("bkk->bk", S) > 0
-            U = np.matmul(C, contrast.residual[:, 1:]) * is_used[:, :, None]
-            forms.append(form_results(U, S, 2))
+            drawn = replace(contrast, residual=contrast.residual[:, 1:])
+            forms.append(form_results(moments_of(data, terms, drawn), is_low))
         batches.append(combined_log_p(forms))
     return np.concatenate(batches, axis=1)[:, :n_draws]
 

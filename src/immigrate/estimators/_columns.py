@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from numbers import Number
+
 import numpy as np
 import pandas as pd
 
 
 def is_categorical(column: pd.Series) -> bool:
     """Whether the values of a column are names rather than numbers."""
-    return (
-        isinstance(column.dtype, pd.CategoricalDtype)
-        or pd.api.types.is_object_dtype(column.dtype)
-        or pd.api.types.is_string_dtype(column.dtype)
-    )
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return True
+    is_text = pd.api.types.is_object_dtype(column.dtype)
+    is_text |= pd.api.types.is_string_dtype(column.dtype)
+    return is_text and not _holds_numbers(column)
+
+
+def _holds_numbers(column: pd.Series) -> bool:
+    """Whether all known values of a column of objects are numbers; "1" is a name."""
+    return all(isinstance(value, Number) for value in column.dropna())
+
+
+def _check_no_dates(X: pd.DataFrame) -> None:
+    for name, dtype in X.dtypes.items():
+        if pd.api.types.is_datetime64_any_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
+            raise ValueError(
+                f"Column {name!r} holds dates or times. Turn it into a number first, such as "
+                "days since a start, or into a category."
+            )
 
 
 def _level_codes(column: pd.Series) -> np.ndarray:
@@ -29,6 +45,7 @@ def numeric_table(X: object) -> tuple[object, list[int]]:
     """
     if not isinstance(X, pd.DataFrame):
         return X, []
+    _check_no_dates(X)
     is_named = [is_categorical(X.iloc[:, j]) for j in range(X.shape[1])]
     nominal = [
         j

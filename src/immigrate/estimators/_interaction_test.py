@@ -14,9 +14,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from immigrate.estimators._columns import column_indices, numeric_table
 from immigrate.estimators._validation import check_count
-from immigrate.inference.additive import Draws, Encoded, fitted_additive_model
+from immigrate.estimators._warnings import warn_user
+from immigrate.inference.additive import Draws, fitted_additive_model
 from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
-from immigrate.inference.encoding import feature_levels, interaction_functions
+from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
 from immigrate.inference.search import Effort, Search, searched_terms
 from immigrate.inference.stepwise import ROUNDING, Found, stepwise_terms
 
@@ -45,13 +46,15 @@ class InteractionTest(BaseEstimator):
     stepwise : bool, default=True
         Whether `selected_` is built one term at a time, each found term becoming part of the
         null model for the next. Pairs that only mirror a true one through a correlated
-        feature then drop out.
+        feature then drop out. A warning says so if it ends before nothing is left: after 50
+        terms, or when their columns are as many as half the samples.
     order : {2, 3}, default=2
         Pairs or triples. Triples are tested against main effects and the pairs found first.
     screen : int or None, default=None
         How many terms are tested exactly, the strongest by an approximate statistic that is
-        computed for all. None tests all exactly where that takes seconds, and else those with
-        an approximate p below .001 (1,000 at least, 20,000 at most).
+        computed for all; only these can be found. None tests all exactly where that takes
+        seconds, and else those with an approximate p below .001 (1,000 at least, 20,000 at
+        most).
     categorical_features : array-like of names, indices or bool, default=None
         Columns whose levels have no order. Categorical and text columns of a DataFrame are
         found without being named; ordered categories keep their order.
@@ -71,7 +74,7 @@ class InteractionTest(BaseEstimator):
     table_ : DataFrame
         Terms in order of evidence: `feature_1`, `feature_2` (and `feature_3`), `statistic`
         (about 1 without interaction), `p_value`, `p_adjusted`, `rank` and `is_exact` (False
-        for p-values of the approximate statistic).
+        for p-values of the approximate statistic; these come last and have no adjusted p).
     selected_ : DataFrame
         Terms found, with the adjusted p-value at entry.
     additive_model_ : AdditiveModel
@@ -164,18 +167,20 @@ class InteractionTest(BaseEstimator):
         draws = self._draws()
         model = fitted_additive_model(data)
         self.additive_model_ = replace(model, features=self._tested_features[model.features])
-        if self.order == 3 and self.stepwise:
+        if self.order == 3:
             pairs = searched_terms(data, model, 2, effort, draws)
-            _, model = self._stepwise(data, model, pairs, effort, draws)
+            model = self._stepwise(data, model, pairs, effort, draws).model
         search = searched_terms(data, model, self.order, effort, draws)
         self.n_tests_ = search.n_tests
-        self.table_ = self._table(search)
+        table = self._table(search)
+        self.table_ = table.head(self.max_table)
         if self.stepwise:
-            found, _ = self._stepwise(data, model, search, effort, draws)
-            self.selected_ = self._found_table(found)
+            steps = self._stepwise(data, model, search, effort, draws)
+            self.selected_ = self._found_table(steps.found)
         else:
-            is_found = self.table_["p_adjusted"] <= self.alpha * (1 + ROUNDING)
-            self.selected_ = self.table_.loc[is_found].drop(columns=["rank", "is_exact"])
+            is_found = table["p_adjusted"] <= self.alpha * (1 + ROUNDING)
+            self.selected_ = table.loc[is_found].drop(columns=["rank", "is_exact"])
+        self._fitted_as = {"order": self.order, "adjust": self.adjust, "alpha": self.alpha}
         return self
 
     def summary(self):
@@ -186,11 +191,11 @@ class InteractionTest(BaseEstimator):
         text : str
         """
         check_is_fitted(self)
-        model, name = self.additive_model_, ORDER_NAMES[self.order]
-        adjust = {None: "no adjustment"}.get(self.adjust, self.adjust)
+        model, fitted = self.additive_model_, self._fitted_as
+        name = ORDER_NAMES[fitted["order"]]
         lines = [
             f"{self.n_tests_} {name}s of {self.n_features_in_} features tested "
-            f"({adjust}, level {self.alpha:g}).",
+            f"({fitted['adjust'] or 'no adjustment'}, level {fitted['alpha']:g}).",
             f"Main effects of {len(model.features)} features explain "
             f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples.",
         ]
@@ -219,6 +224,7 @@ class InteractionTest(BaseEstimator):
         names : ndarray of object
         """
         check_is_fitted(self)
+        check_count("count", count)
         names = self.table_.filter(like="feature_").to_numpy().ravel()
         return pd.unique(names)[:count]
 
@@ -227,6 +233,8 @@ class InteractionTest(BaseEstimator):
         _check_choice("order", self.order, ORDERS)
         if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must be a number between 0 and 1, got {self.alpha!r}.")
+        if not isinstance(self.stepwise, bool | np.bool_):
+            raise ValueError(f"stepwise must be True or False, got {self.stepwise!r}.")
         for name in ("n_draws", "max_table"):
             check_count(name, getattr(self, name))
         if self.screen is not None:
@@ -241,6 +249,7 @@ class InteractionTest(BaseEstimator):
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        _warn_if_no_counts(weight)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -264,19 +273,32 @@ class InteractionTest(BaseEstimator):
         return Draws(self.n_draws, check_random_state(self.random_state).randint(2**31))
 
     def _stepwise(self, data, model, search, effort, draws):
-        """Terms found one by one, and the model that holds them."""
+        """Terms found one by one; says so where a limit ends the search."""
         log_alpha = np.log(self.alpha)
-        return stepwise_terms(data, model, search, self._adjusted, log_alpha, effort, draws)
+        steps = stepwise_terms(data, model, search, self._adjusted, log_alpha, effort, draws)
+        if steps.limit:
+            warn_user(
+                f"The stepwise search ended because {steps.limit}; there may be more "
+                "significant terms: see table_, or use stepwise=False.",
+                UserWarning,
+            )
+        return steps
 
-    def _adjusted(self, search: Search):
-        """Logarithms of the adjusted p-values."""
+    def _adjusted(self, search: Search, n_found=0):
+        """Logarithms of the adjusted p-values, NaN for terms without an exact p-value.
+
+        `n_found` terms that are not in `search` any more were found before.
+        """
+        adjusted = np.full(len(search.log_p), np.nan)
+        log_p = search.log_p[search.is_exact]
         if self.adjust == "holm":
-            return holm(search.log_p, search.n_tests)
-        if self.adjust == "fdr":
-            return benjamini_hochberg(search.log_p, search.n_tests)
-        if self.adjust == "westfall-young":
-            return westfall_young(search.log_p, search.smallest_null_log_p)
-        return search.log_p
+            log_p = holm(log_p, search.n_tests)
+        elif self.adjust == "fdr":
+            log_p = benjamini_hochberg(log_p, search.n_tests, n_found)
+        elif self.adjust == "westfall-young":
+            log_p = westfall_young(log_p, search.smallest_null_log_p)
+        adjusted[search.is_exact] = log_p
+        return adjusted
 
     def _names(self):
         default = [f"x{j}" for j in range(self.n_features_in_)]
@@ -316,6 +338,16 @@ class InteractionTest(BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _warn_if_no_counts(weight):
+    """Weights that sum to 1 would say that there is one sample."""
+    if weight.sum() < 0.5 * len(weight):
+        warn_user(
+            f"sample_weight sums to {weight.sum():.3g} over {len(weight)} samples. The test reads "
+            "weights as counts; multiply weights of importance by sum(w) / sum(w**2).",
+            UserWarning,
+        )
 
 
 def _check_choice(name, value, choices):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 
 def feature_share(W):
@@ -42,16 +42,23 @@ def interaction_table(W, names, top=None):
 
 
 def check_pair_test(test):
-    """Refuse a test of triples where pairs are wanted."""
+    """Refuse what is no `InteractionTest`, or one of triples, where pairs are wanted."""
+    if not isinstance(test, BaseEstimator) or not hasattr(test, "order"):
+        raise ValueError(f"test must be True, False, None or an InteractionTest, got {test!r}.")
     if test.order != 2:
         raise ValueError(f"test has order={test.order}; pairs need InteractionTest(order=2).")
 
 
-def with_p_values(table, test, X, y, names):
-    """`table` with what `test`, fitted on `X` and `y`, says of each pair; NaN for the rest."""
+def with_p_values(table, test, samples, names):
+    """`table` with what `test`, fitted on the samples (X, y, weight), says of each pair.
+
+    NaN for main effects, and for pairs that the test does not list.
+    """
     import pandas as pd
 
     check_pair_test(test)
-    tested = clone(test).fit(pd.DataFrame(X, columns=list(names)), y).table_
+    X, y, weight = samples
+    frame = pd.DataFrame(X, columns=list(names))
+    tested = clone(test).fit(frame, y, sample_weight=weight).table_
     p_values = tested[["feature_1", "feature_2", "p_value", "p_adjusted"]]
     return table.merge(p_values, on=["feature_1", "feature_2"], how="left")

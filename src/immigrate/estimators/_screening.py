@@ -88,7 +88,7 @@ class ScreeningMixin:
         limit = 2 / p if self.screen_threshold == "auto" else self.screen_threshold
         self._is_kept = is_named | passes(self.screen_importances_, limit, self.screen_max)
         if isinstance(self.screen, str) and self.screen == "pairs":
-            self._is_kept |= in_strong_pairs(X, y)
+            self._is_kept |= in_strong_pairs(X, y, anchor_weight, self.n_jobs)
         return self._used_features(X)
 
     def _screen_importances(self, X, y, anchor_weight):
@@ -108,13 +108,19 @@ class ScreeningMixin:
         return full
 
 
-def in_strong_pairs(X, y):
+def in_strong_pairs(X, y, anchor_weight=None, n_jobs=None):
     """Mask of the features of the strongest pairs by `InteractionTest`."""
     if X.shape[1] < 2:
         return np.ones(X.shape[1], dtype=bool)
-    test = InteractionTest(stepwise=False, max_table=10_000).fit(X, y)
+    test = InteractionTest(stepwise=False, max_table=10_000, n_jobs=n_jobs)
+    test.fit(X, y, sample_weight=as_counts(anchor_weight))
     strongest = test.strongest_features(N_OF_PAIRS)
     return np.isin([f"x{j}" for j in range(X.shape[1])], strongest.astype(str))
+
+
+def as_counts(weight):
+    """Weights of importance scaled to sum to the effective sample size; None stays None."""
+    return None if weight is None else weight * weight.sum() / np.sum(weight**2)
 
 
 def im4e_weights(estimator, X, y, anchor_weight):
@@ -135,8 +141,8 @@ def importances(screen, X, y, sample_weight=None):
         size = np.abs(screen.coef_).reshape(-1, X.shape[1]).sum(axis=0)
     else:
         raise ValueError(
-            f"screen={screen!r} has neither feature_importances_ nor coef_ after fit, so it "
-            "cannot weigh features; use one that has, or screen='im4e'."
+            f"{screen!r} has neither feature_importances_ nor coef_ after fit, so it cannot "
+            "weigh features; use one that has."
         )
     return share(size) if size.any() else np.full(X.shape[1], 1 / X.shape[1])
 

@@ -8,12 +8,18 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
 
 from immigrate.estimators import _validation as check
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._interactions import check_pair_test
+from immigrate.estimators._screening import importances
 from immigrate.estimators._warnings import warn_user
 
 
@@ -26,8 +32,8 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier, default=None
-        Weighs features and pairs: `ImmigrateClassifier`, its CV or boosted form. None is
-        ``ImmigrateClassifier()``.
+        Weighs features and pairs: `ImmigrateClassifier`, its CV or boosted form; for features
+        alone any with `feature_importances_` or `coef_`. None is ``ImmigrateClassifier()``.
     n_features_to_select : int or float, default=None
         Keep so many features with the highest importance; a float is a share of all.
     threshold : float, default=None
@@ -96,7 +102,8 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            Passed to the classifier and to the test.
+            Passed to the classifier if it takes weights, and to the test, which reads them as
+            counts.
 
         Returns
         -------
@@ -104,14 +111,15 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         self._check_parameters()
-        self._means = X.mean(axis=0)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        self._means = np.average(X, axis=0, weights=sample_weight)
         if hasattr(self, "feature_names_in_"):
             X = pd.DataFrame(X, columns=self.feature_names_in_)
         self.estimator_ = (
             ImmigrateClassifier() if self.estimator is None else clone(self.estimator)
         )
-        self.estimator_.fit(X, y, sample_weight=sample_weight)
-        self.feature_importances_ = self.estimator_.feature_importances_
+        self.feature_importances_ = importances(self.estimator_, X, y, sample_weight)
         self.pairs_ = self._chosen_pairs(X, y, sample_weight)
         return self
 
@@ -184,10 +192,16 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
     def _chosen_pairs(self, X, y, sample_weight):
         vars(self).pop("test_", None)
         if self._has_test:
-            self.test_ = clone(self.test) if self.test is not True else InteractionTest()
-            check_pair_test(self.test_)
+            if self.test is not True:
+                check_pair_test(self.test)
+            self.test_ = InteractionTest() if self.test is True else clone(self.test)
             table = self.test_.fit(X, y, sample_weight=sample_weight).selected_
         elif self.pairs:
+            if not hasattr(self.estimator_, "interactions"):
+                raise ValueError(
+                    f"pairs=True needs an estimator with interactions(), or a test to choose "
+                    f"them; {self.estimator_!r} has none. Set test=True."
+                )
             table = self.estimator_.interactions()
             table = table[table["kind"] == "pair"].head(self.n_pairs)
         else:

@@ -10,7 +10,7 @@ from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.estimators import _validation as check
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._interactions import feature_share, interaction_table, with_p_values
-from immigrate.estimators._screening import ScreeningMixin, im4e_weights
+from immigrate.estimators._screening import ScreeningMixin, as_counts, im4e_weights
 from immigrate.kernels.threads import n_threads
 from immigrate.kernels.warm_up import warm_up
 from immigrate.solvers import MarginProblem
@@ -42,7 +42,8 @@ class WeightMatrixMixin(ScreeningMixin):
             Whether to test each pair for a departure from additivity on the training samples
             and join the p-values: a weight says what the model uses, a p-value whether two
             features act together. True is ``InteractionTest()``. Not after a screen, which
-            would leave the test too few pairs to count.
+            would leave the test too few pairs to count. Sample weights given to `fit` are
+            scaled to the effective sample size.
 
         Returns
         -------
@@ -64,8 +65,8 @@ class WeightMatrixMixin(ScreeningMixin):
                 "After a screen the test would see the kept features only and count too few "
                 "pairs; run InteractionTest().fit(X, y) on the whole table instead."
             )
-        X, codes = self._fit_samples
-        return with_p_values(table, InteractionTest() if test is True else test, X, codes, names)
+        test = InteractionTest() if test is True else test
+        return with_p_values(table, test, (*self._fit_samples, self._count), names)
 
     @property
     def feature_importances_(self):
@@ -91,6 +92,7 @@ class WeightMatrixMixin(ScreeningMixin):
         """The problem over the features that pass the screen, and where to start."""
         X = self._screened(X, codes, anchor_weight)
         self._fit_samples = X, codes
+        self._count = as_counts(anchor_weight)
         if self.verbose:
             warm_up(X.dtype, verbose=True)
         problem = MarginProblem(

@@ -14,8 +14,7 @@ import numpy as np
 
 from immigrate.core.distances import Array
 from immigrate.inference.encoding import (
-    Functions,
-    Levels,
+    Encoded,
     additive_columns,
     n_additive_columns,
     n_additive_cosines,
@@ -23,47 +22,16 @@ from immigrate.inference.encoding import (
 from immigrate.inference.folds import N_FOLDS, fold_weights
 from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.residuals import Contrast, Refit, drawn_labels
-from immigrate.inference.ridge import deviance, indicator_labels, probabilities, ridge_coefficients
+from immigrate.inference.ridge import deviance, probabilities, ridge_coefficients
 from immigrate.inference.term_statistics import term_columns
 
 STRENGTHS = (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 CROSS_VALIDATION_TOLERANCE = 1e-4
 # More columns than this share of the samples, and features are screened first.
-MOST_COLUMNS_PER_SAMPLE = 1.0
-SCREENED_COLUMNS_PER_SAMPLE = 0.25
-SCREENED_COUNTS = (3, 10, 30, 100)
+MOST_COLUMNS_PER_SAMPLE = 0.5
+SCREENED_COUNTS = (3, 6, 10, 20, 40, 80, 160)
 # Columns of a pair that was found are penalised little: its effect is known to be there.
 FOUND_TERM_STRENGTH = 1.0
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """A data set ready for the test: samples of positive weight, features that vary.
-
-    Attributes
-    ----------
-    levels : list of Levels, one per feature
-    functions : Functions
-        What products are made of.
-    y : ndarray of shape (n,)
-        Class indices.
-    """
-
-    levels: list[Levels]
-    functions: Functions
-    y: np.ndarray
-    n_classes: int
-    weight: Array
-
-    @property
-    def n(self) -> float:
-        """Number of samples, a sample of weight two counting twice."""
-        return float(self.weight.sum())
-
-    @property
-    def Y(self) -> Array:
-        """Labels as a matrix (n, n_logits)."""
-        return indicator_labels(self.y, self.n_classes)
 
 
 @dataclass(frozen=True)
@@ -210,7 +178,8 @@ def _fitted(data: Encoded, features: np.ndarray, path: _Path, intercept: float) 
 def fitted_additive_model(data: Encoded) -> AdditiveModel:
     """The additive model with penalty, and where needed number of features, chosen by CV."""
     codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.y)).T
-    in_fold = fold_weights(codes, data.y, data.weight)
+    is_nominal = [levels.is_nominal for levels in data.levels]
+    in_fold = fold_weights(codes, data.y, data.weight, is_nominal)
     n_cosines = n_additive_cosines(data.n)
     n_columns = sum(n_additive_columns(levels, n_cosines) for levels in data.levels)
     intercept = _path(
@@ -236,7 +205,7 @@ def _screened_model(data: Encoded, in_fold: Array, intercept: _Path) -> Additive
         kept = np.unique(np.concatenate([order[:count] for order in orders]))
         Z, penalty, owner = design(data, kept)
         columns = [np.flatnonzero((owner < 0) | np.isin(owner, order[:count])) for order in orders]
-        if max(map(len, columns)) > SCREENED_COLUMNS_PER_SAMPLE * data.n:
+        if max(map(len, columns)) > MOST_COLUMNS_PER_SAMPLE * data.n:
             break
         path = _path(data, Z, penalty, columns, in_fold)
         if path.deviance < best.deviance:

@@ -18,11 +18,15 @@ def holm(log_p: Array, n_tests: int | None = None) -> Array:
     return np.minimum(adjusted, 0.0)[back]
 
 
-def benjamini_hochberg(log_p: Array, n_tests: int | None = None) -> Array:
-    """Log of adjusted p-values for the false discovery rate."""
+def benjamini_hochberg(log_p: Array, n_tests: int | None = None, n_found: int = 0) -> Array:
+    """Log of adjusted p-values for the false discovery rate.
+
+    `n_found` tests with smaller p-values, which are neither listed nor in `n_tests`, were
+    rejected before.
+    """
     order, back = _sorting(log_p)
-    ranks = np.arange(1, len(log_p) + 1)
-    scaled = log_p[order] + np.log((n_tests or len(log_p)) / ranks)
+    ranks = n_found + np.arange(1, len(log_p) + 1)
+    scaled = log_p[order] + np.log((n_found + (n_tests or len(log_p))) / ranks)
     adjusted = np.minimum.accumulate(scaled[::-1])[::-1]
     return np.minimum(adjusted, 0.0)[back]
 

@@ -14,13 +14,20 @@ import numpy as np
 from scipy import special
 
 from immigrate.core.distances import Array
+from immigrate.inference.ridge import indicator_labels
 
 N_FUNCTIONS = 4
-"""Functions phi of one feature; their products span a pair with 16 columns."""
+"""Functions phi of an ordered feature; their products span a pair with 16 columns."""
+
+N_SMOOTH = 2
+"""Those of them that the score form uses."""
 
 MOST_LEVELS_AS_DUMMIES = 5
 MOST_LEVELS_AS_EIGENVECTORS = 6
 MOST_NOMINAL_DUMMIES = 30
+# Products of a nominal feature tell its most common levels apart, and the rest as one; the
+# additive model knows more levels than that, so that no main effect is left in a product.
+MOST_NOMINAL_GROUPS = 10
 LARGEST_Z = 4.0
 
 
@@ -70,16 +77,50 @@ class Functions:
     Attributes
     ----------
     phi : ndarray of shape (p, k, n)
-        phi_k / k of each feature.
+        phi_k / k of each feature, zero rows where it has fewer.
+    is_low : ndarray of shape (p, k)
+        The functions that enter the score form: two of an ordered feature, all of a nominal
+        one, whose functions have no order.
     score : ndarray of shape (p, n)
         The normal score of each value; 0 for features with few levels.
     """
 
     phi: Array
+    is_low: np.ndarray
     score: Array
 
     def __len__(self) -> int:
         return len(self.phi)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A data set ready for the test: samples of positive weight, features that vary.
+
+    Attributes
+    ----------
+    levels : list of Levels, one per feature
+    functions : Functions
+        What products are made of.
+    y : ndarray of shape (n,)
+        Class indices.
+    """
+
+    levels: list[Levels]
+    functions: Functions
+    y: np.ndarray
+    n_classes: int
+    weight: Array
+
+    @property
+    def n(self) -> float:
+        """Number of samples, a sample of weight two counting twice."""
+        return float(self.weight.sum())
+
+    @property
+    def Y(self) -> Array:
+        """Labels as a matrix (n, n_logits)."""
+        return indicator_labels(self.y, self.n_classes)
 
 
 def feature_levels(x: Array, weight: Array, is_nominal: bool = False) -> Levels:
@@ -111,29 +152,45 @@ def _centred(columns: Array, share: Array) -> Array:
     return columns - share @ columns
 
 
-def _level_eigenvectors(levels: Levels) -> Array:
-    """Eigenfunctions of the centred kernel on the levels, unit variance, strongest first.
+def _eigenfunctions(kernel: Array, share: Array) -> Array:
+    """Eigenfunctions of the centred kernel, unit variance, strongest first, without the constant.
 
-    The kernel is -|u - u'| for ordered levels, whose eigenfunctions are the cosines when the
-    levels are many, and "same level or not" for nominal ones.
+    One column each, one row a level.
     """
-    u, share = mid_ranks(levels.share), levels.share
-    kernel = np.eye(len(u)) if levels.is_nominal else -np.abs(u[:, None] - u)
-    centring = np.eye(len(u)) - share
+    centring = np.eye(len(share)) - share
     root = np.sqrt(share)
     _, vectors = np.linalg.eigh(root[:, None] * (centring @ kernel @ centring.T) * root)
-    # The last eigenvector in ascending order is the strongest; the constant one drops out.
-    strongest = vectors[:, ::-1][:, : min(N_FUNCTIONS, len(u) - 1)]
-    return strongest / root[:, None]
+    return vectors[:, :0:-1] / root[:, None]
+
+
+def _ordered_functions(levels: Levels) -> Array:
+    """phi_k / k of ordered levels, k = 1..4: those of -|u - u'|, cosines when levels are many."""
+    u = mid_ranks(levels.share)
+    if levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
+        columns = _eigenfunctions(-np.abs(u[:, None] - u), levels.share)[:, :N_FUNCTIONS]
+    else:
+        columns = _centred(_cosines(u, N_FUNCTIONS), levels.share)
+        columns /= np.sqrt(levels.share @ columns**2)
+    return columns / np.arange(1, columns.shape[1] + 1)
+
+
+def _nominal_functions(levels: Levels) -> Array:
+    """All contrasts of the most common levels and the rest: those of "same level or not"."""
+    group = np.minimum(np.arange(levels.n_levels), MOST_NOMINAL_GROUPS - 1)
+    share = np.bincount(group, levels.share).astype(np.float64)
+    return _eigenfunctions(np.eye(len(share)), share)[group]
 
 
 def interaction_functions(levels: list[Levels], n: int) -> Functions:
-    """Functions of all features, without a k that no feature has."""
-    phi = np.stack([feature_phi(one) for one in levels]) if levels else np.zeros((0, 1, n))
-    is_used = np.any(phi != 0, axis=(0, 2))
-    is_used[0] = True
+    """Functions of all features, as many as the feature with the most has."""
+    rows = [feature_phi(one) for one in levels]
+    phi = np.zeros((len(levels), max(map(len, rows), default=1), n))
+    is_low = np.zeros(phi.shape[:2], dtype=bool)
+    for a, (one, own) in enumerate(zip(levels, rows)):
+        phi[a, : len(own)] = own
+        is_low[a, : len(own) if one.is_nominal else N_SMOOTH] = True
     score = np.array([normal_score(one) for one in levels]).reshape(len(levels), n)
-    return Functions(np.ascontiguousarray(phi[:, is_used]), score)
+    return Functions(phi, is_low, score)
 
 
 def normal_score(levels: Levels) -> Array:
@@ -148,23 +205,15 @@ def normal_score(levels: Levels) -> Array:
 
 
 def feature_phi(levels: Levels) -> Array:
-    """phi_k / k of one feature, k = 1..4: (4, n), rows of zeros where there are fewer.
+    """phi_k / k of one feature: (k, n).
 
     The weights 1/k are those of the cosine expansion of -|u - u'|; nominal levels have no
     smooth and rough functions and weigh the same.
     """
-    functions = np.zeros((N_FUNCTIONS, len(levels.code)))
     if levels.n_levels < 2:
-        return functions
-    if levels.is_nominal or levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
-        per_level = _level_eigenvectors(levels)
-    else:
-        per_level = _centred(_cosines(mid_ranks(levels.share), N_FUNCTIONS), levels.share)
-        per_level /= np.sqrt(levels.share @ per_level**2)
-    if not levels.is_nominal:
-        per_level = per_level / np.arange(1, per_level.shape[1] + 1)
-    functions[: per_level.shape[1]] = levels.per_sample(per_level)
-    return functions
+        return np.zeros((0, len(levels.code)))
+    per_level = _nominal_functions(levels) if levels.is_nominal else _ordered_functions(levels)
+    return levels.per_sample(per_level)
 
 
 def n_additive_cosines(n: float) -> int:

@@ -24,24 +24,41 @@ def _mixed(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-def row_keys(codes: np.ndarray) -> np.ndarray:
-    """A hash of each row of level codes (n, p) that ignores the order of the features."""
-    n_levels = codes.max(axis=0, initial=0) + 2
+def row_keys(codes: np.ndarray, y: np.ndarray, weight: Array, is_nominal) -> np.ndarray:
+    """A hash of each row of level codes (n, p).
+
+    It ignores the order of features and classes and the names of nominal levels: levels and
+    columns are told apart by how much weight of each class they have.
+    """
     keys = np.zeros(len(codes), dtype=np.uint64)
-    for code, count in zip(codes.T, n_levels):
-        keys += _mixed((code + 1 + (count << 32)).astype(np.uint64))
+    for code, ignores_order in zip(codes.T, is_nominal):
+        per_level = _level_keys(code, y, weight)
+        if not ignores_order:
+            per_level = _mixed(per_level + np.arange(len(per_level), dtype=np.uint64))
+        keys += _mixed(per_level[code + 1] ^ _mixed(per_level).sum(dtype=np.uint64))
     return keys
 
 
-def fold_weights(codes: np.ndarray, y: np.ndarray, weight: Array) -> Array:
+def _level_keys(code: np.ndarray, y: np.ndarray, weight: Array) -> np.ndarray:
+    """A hash of the weight of each class on each level, missing first, in any order of classes."""
+    level, n_classes = code + 1, int(y.max()) + 1
+    table = np.bincount(level * n_classes + y, weight, (level.max() + 1) * n_classes)
+    counts = np.round(table.reshape(-1, n_classes) * 2**20).astype(np.uint64)
+    return _mixed(_mixed(counts).sum(axis=1, dtype=np.uint64))
+
+
+def fold_weights(codes: np.ndarray, y: np.ndarray, weight: Array, is_nominal=None) -> Array:
     """How much of each sample's weight is in each fold: (n, 5), rows sum to `weight`."""
-    keys = row_keys(codes)
+    if is_nominal is None:
+        is_nominal = np.zeros(codes.shape[1], dtype=bool)
+    keys = row_keys(codes, y, weight, is_nominal)
     order = np.lexsort((keys, y))
     if len(np.unique(keys)) < len(keys):
         order = np.lexsort((*codes.T, keys, y))
     # Weights that sum to less than the number of samples would all fall on one interval.
     lengths = weight[order] / min(1.0, weight.mean())
-    end = np.cumsum(lengths)
+    # Each class starts with the first fold, so that the names of the classes do not matter.
+    end = np.concatenate([np.cumsum(part) for part in _per_class(lengths, y[order])])
     if np.all(weight == np.round(weight)):
         share = _measure_per_fold(end) - _measure_per_fold(end - lengths)
     else:
@@ -50,6 +67,10 @@ def fold_weights(codes: np.ndarray, y: np.ndarray, weight: Array) -> Array:
     in_fold = np.empty((len(y), N_FOLDS))
     in_fold[order] = share * (weight[order] / lengths)[:, None]
     return in_fold
+
+
+def _per_class(values: Array, sorted_y: np.ndarray) -> list[Array]:
+    return np.split(values, np.flatnonzero(np.diff(sorted_y)) + 1)
 
 
 def _measure_per_fold(position: Array) -> Array:

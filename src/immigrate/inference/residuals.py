@@ -47,6 +47,11 @@ class Contrast:
     share_left: float
     explained: Array
 
+    @property
+    def n_sets(self) -> int:
+        """How many sets of labels there are."""
+        return self.residual.shape[1]
+
 
 @dataclass(frozen=True)
 class Refit:

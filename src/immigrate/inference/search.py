@@ -1,8 +1,8 @@
 """Every pair or triple, tested against one null model.
 
 Where the exact statistics of all terms cost too much, an approximate one is computed for all
-of them and the exact one for the strongest. Adjusted p-values stay valid: they count all
-terms, and the terms that are left approximate are far from significant.
+of them and the exact one for the strongest. Adjusted p-values count all terms, and only terms
+with an exact p-value can be found.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from immigrate.core.distances import Array
-from immigrate.inference.additive import AdditiveModel, Draws, Encoded
-from immigrate.inference.encoding import Functions
+from immigrate.inference.additive import AdditiveModel, Draws
+from immigrate.inference.encoding import Encoded
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_statistics import TermResult, term_results
@@ -38,7 +38,7 @@ class Effort:
     n_refined : int or None
         How many terms to test exactly after screening; None leaves it to the p-values.
     n_listed : int
-        How many terms to return.
+        How many of the terms that are only screened to keep.
     """
 
     n_refined: int | None = None
@@ -49,7 +49,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Search:
-    """Terms in order of evidence.
+    """Terms in order of evidence, those with an exact p-value first.
 
     Attributes
     ----------
@@ -96,26 +96,26 @@ def searched_terms(
     contrasts = model.contrasts(data, draws)
     if effort.n_refined is None and not needs_screening(data, model, order):
         terms = all_terms(len(data.functions), order)
-        result = exact_results(data.functions, terms, contrasts, effort)
-        return _sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests, effort)
+        result = exact_results(data, terms, contrasts, effort)
+        return _sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests)
     if draws is not None:
         raise ValueError(
             "adjust='westfall-young' needs the exact p-value of every term; with screen set, or "
             f"with as many as {n_tests} terms, only the strongest have one. Use adjust='holm', "
             "or fewer features."
         )
-    screened = strongest_terms(data, contrasts, order, effort.n_listed, effort.n_jobs)
+    n_listed = max(effort.n_listed, effort.n_refined or MOST_REFINED)
+    screened = strongest_terms(data, contrasts, order, n_listed, effort.n_jobs)
     return _refined(data, screened, contrasts, effort, n_tests)
 
 
 def exact_results(
-    functions: Functions, terms: np.ndarray, contrasts: list[Contrast], effort: Effort
+    data: Encoded, terms: np.ndarray, contrasts: list[Contrast], effort: Effort
 ) -> TermResult:
     """`term_results`, in parallel over chunks that do not depend on the number of workers."""
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
     parts = Parallel(n_jobs=effort.n_jobs, prefer="threads", verbose=effort.verbose)(
-        delayed(term_results)(functions, chunk, contrasts)
-        for chunk in np.array_split(terms, n_chunks)
+        delayed(term_results)(data, chunk, contrasts) for chunk in np.array_split(terms, n_chunks)
     )
     return TermResult(
         statistic=np.concatenate([part.statistic for part in parts]),
@@ -132,20 +132,20 @@ def _refined(
     if count is None:
         n_small = int(np.sum(screened.log_p < np.log(REFINED_BELOW)))
         count = int(np.clip(n_small, FEWEST_REFINED, MOST_REFINED))
-    exact = exact_results(data.functions, screened.terms[:count], contrasts, effort)
+    exact = exact_results(data, screened.terms[:count], contrasts, effort)
     result = TermResult(
         statistic=np.concatenate([exact.statistic, screened.statistic[count:]]),
         log_p=np.concatenate([exact.log_p, screened.log_p[count:]]),
         smallest_null_log_p=exact.smallest_null_log_p,
     )
     is_exact = np.arange(len(screened.terms)) < count
-    return _sorted_search(screened.terms, result, is_exact, n_tests, effort)
+    return _sorted_search(screened.terms, result, is_exact, n_tests)
 
 
 def _sorted_search(
-    terms: np.ndarray, result: TermResult, is_exact: np.ndarray, n_tests: int, effort: Effort
+    terms: np.ndarray, result: TermResult, is_exact: np.ndarray, n_tests: int
 ) -> Search:
-    order = np.argsort(result.log_p, kind="stable")[: effort.n_listed]
+    order = np.lexsort((result.log_p, ~is_exact))
     return Search(
         terms=terms[order],
         statistic=result.statistic[order],

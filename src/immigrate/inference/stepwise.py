@@ -12,17 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.core.distances import Array
-from immigrate.inference.additive import AdditiveModel, Draws, Encoded, with_term
+from immigrate.inference.additive import AdditiveModel, Draws, with_term
+from immigrate.inference.encoding import Encoded
 from immigrate.inference.search import Effort, Search, exact_results
 
 # The null model must not outgrow the data: 17 columns per pair, half the samples at most.
-MOST_COLUMNS_PER_SAMPLE = 0.5
+MOST_FOUND_COLUMNS_PER_SAMPLE = 0.5
 MOST_FOUND = 50
 # Westfall-Young p-values are fractions that can equal the level.
 ROUNDING = 1e-9
 
-Adjustment = Callable[[Search], Array]
-"""From a search to the logarithms of its adjusted p-values."""
+Adjustment = Callable[[Search, int], Array]
+"""From a search, and how many terms were found before, to the log of its adjusted p-values."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,18 @@ class Found:
     log_p_adjusted: float
 
 
+@dataclass(frozen=True)
+class Stepwise:
+    """Terms in order of entry, the null model that holds them all, and why no more were sought.
+
+    `limit` is empty where nothing was left at the level.
+    """
+
+    found: list[Found]
+    model: AdditiveModel
+    limit: str = ""
+
+
 def stepwise_terms(
     data: Encoded,
     model: AdditiveModel,
@@ -43,28 +56,30 @@ def stepwise_terms(
     log_alpha: float,
     effort: Effort,
     draws: Draws | None = None,
-) -> tuple[list[Found], AdditiveModel]:
-    """Terms in order of entry, and the null model that holds them all.
+) -> Stepwise:
+    """Add the strongest term to the null model and test again, until none is significant.
 
-    Terms that were not tested exactly in `search` are not tried again.
+    Terms that were not tested exactly in `search` are not tried.
     """
     found: list[Found] = []
     n_columns = model.Z.shape[1]
-    while len(search.terms) and len(found) < MOST_FOUND:
+    while len(search.terms) and search.is_exact[0]:
         first = Found(
             tuple(search.terms[0].tolist()),
             float(search.statistic[0]),
             float(search.log_p[0]),
-            float(adjusted(search)[0]),
+            float(adjusted(search, len(found))[0]),
         )
         if first.log_p_adjusted > log_alpha + ROUNDING:
             break
         found.append(first)
         model = with_term(model, data, first.term)
-        if model.Z.shape[1] - n_columns > MOST_COLUMNS_PER_SAMPLE * data.n:
-            break
+        if len(found) == MOST_FOUND:
+            return Stepwise(found, model, f"{MOST_FOUND} terms were found")
+        if model.Z.shape[1] - n_columns > MOST_FOUND_COLUMNS_PER_SAMPLE * data.n:
+            return Stepwise(found, model, "the null model would outgrow the samples")
         search = _retested(data, model, search, effort, draws)
-    return found, model
+    return Stepwise(found, model)
 
 
 def _retested(
@@ -76,7 +91,7 @@ def _retested(
     terms = search.terms[is_left]
     if not len(terms):
         return Search(terms, np.empty(0), np.empty(0), np.empty(0, bool), 0, np.empty(0))
-    result = exact_results(data.functions, terms, model.contrasts(data, draws), effort)
+    result = exact_results(data, terms, model.contrasts(data, draws), effort)
     order = np.argsort(result.log_p, kind="stable")
     return Search(
         terms=terms[order],

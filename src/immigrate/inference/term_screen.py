@@ -16,13 +16,11 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from immigrate.core.distances import Array
-from immigrate.inference.additive import Encoded
-from immigrate.inference.encoding import Functions
+from immigrate.inference.encoding import N_SMOOTH, Encoded, Functions
 from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_statistics import (
     KERNEL_WEIGHT,
-    N_SCORE_FUNCTIONS,
     PRODUCT_WEIGHT,
     SCORE_WEIGHT,
     FormResult,
@@ -77,6 +75,8 @@ class Side:
     columns : ndarray of shape (a, k, n)
     sizes : ndarray of shape (a, k)
         Mean square of each column.
+    is_low : ndarray of shape (a, k)
+        The columns that enter the score form.
     score : ndarray of shape (a, n)
         Normal score of single features, 0 for pairs of features.
     """
@@ -84,14 +84,14 @@ class Side:
     terms: np.ndarray
     columns: Array
     sizes: Array
+    is_low: np.ndarray
     score: Array
 
     @property
     def low_inverse_sizes(self) -> Array:
-        """1 / sizes of the columns that enter the score, 0 for empty columns."""
-        # A side of pairs belongs to triples, whose columns all enter.
-        sizes = self.sizes[:, :N_SCORE_FUNCTIONS] if self.terms.shape[1] == 1 else self.sizes
-        return np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        """1 / sizes of the columns that enter the score, 0 for the others and empty ones."""
+        is_needed = self.is_low & (self.sizes > 0)
+        return np.divide(1.0, self.sizes, out=np.zeros_like(self.sizes), where=is_needed)
 
     @property
     def energy(self) -> Array:
@@ -101,9 +101,13 @@ class Side:
 
 def _side(functions: Functions, terms: np.ndarray, weight: Array) -> Side:
     columns = phi_products(functions.phi, terms)
-    is_single = terms.shape[1] == 1
-    score = functions.score[terms[:, 0]] if is_single else np.zeros((len(terms), len(weight)))
-    return Side(terms, columns, columns**2 @ weight / weight.sum(), score)
+    sizes = columns**2 @ weight / weight.sum()
+    if terms.shape[1] == 1:
+        own = terms[:, 0]
+        return Side(terms, columns, sizes, functions.is_low[own], functions.score[own])
+    # A side of pairs belongs to triples, whose columns all enter the score.
+    no_score = np.zeros((len(terms), len(weight)))
+    return Side(terms, columns, sizes, np.ones(sizes.shape, dtype=bool), no_score)
 
 
 @dataclass(frozen=True)
@@ -154,9 +158,12 @@ def _tile_forms(left: Side, right: Side, contrast: Contrast, mean: Array) -> Til
     squares = squares.reshape(a, j, b, k)
     trace = contrast.share_left * (left.energy * contrast.variance) @ right.energy.T
     variance = np.where(trace > 0, trace / np.maximum(mean, TINY), 1.0)
-    low = [left.low_inverse_sizes, right.low_inverse_sizes]
-    low_squares = squares[:, : low[0].shape[1], :, : low[1].shape[1]]
-    score = np.einsum("ajbk,aj,bk->ab", low_squares, *low, optimize=True)
+    inverse = [side.low_inverse_sizes for side in (left, right)]
+    j, k = (np.any(low > 0, axis=0).nonzero()[0] for low in inverse)
+    low_squares = squares[:, j][:, :, :, k]
+    score = np.einsum(
+        "ajbk,aj,bk->ab", low_squares, inverse[0][:, j], inverse[1][:, k], optimize=True
+    )
     return TileForms(
         squares.sum(axis=(1, 3)) / variance, score / variance, _product_form(left, right, contrast)
     )
@@ -226,8 +233,8 @@ def strongest_terms(
     """The `count` terms with the smallest approximate p-values, out of all of them."""
     functions, p = data.functions, len(data.functions)
     if order == 3:
-        low = np.ascontiguousarray(functions.phi[:, :N_SCORE_FUNCTIONS])
-        functions = Functions(low, functions.score)
+        low = np.ascontiguousarray(functions.phi[:, :N_SMOOTH])
+        functions = Functions(low, np.ones(low.shape[:2], dtype=bool), functions.score)
         lefts = np.column_stack(np.triu_indices(p - 1, 1))
     else:
         lefts = np.arange(p - 1)[:, None]

@@ -9,8 +9,11 @@ scores of a and b. With U = C'r and S its null covariance,
              is empty, such as those that depend on |x|;
     product  U^2 / S of the normal scores, a chi2: the pair of which the tails say most.
 
-A triple has the score form only, k <= 2. Cost per pair: 32 n (rows of F + 16) operations;
-memory: one block of columns.
+A triple has the score form only, k <= 2. What the main effects G of the term's own features
+would still explain is taken out of U and S first, as if G were in the null model without
+penalty: a strong ridge leaves enough of them to look like products of correlated features.
+
+Cost per pair: 50 n (rows of F + 27) operations; memory: one block of columns.
 """
 
 from __future__ import annotations
@@ -21,7 +24,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.core.distances import Array
-from immigrate.inference.encoding import Functions
+from immigrate.inference.encoding import (
+    N_SMOOTH,
+    Encoded,
+    Functions,
+    additive_columns,
+    n_additive_cosines,
+)
 from immigrate.inference.null_distributions import (
     cauchy_combination,
     log_chi2_tail,
@@ -30,7 +39,6 @@ from immigrate.inference.null_distributions import (
 )
 from immigrate.inference.residuals import Contrast
 
-N_SCORE_FUNCTIONS = 2
 KERNEL_WEIGHT, SCORE_WEIGHT, PRODUCT_WEIGHT = 2.0, 1.0, 1.0
 """Shares of the forms in the combined p-value, measured: docs/interaction-test.md."""
 
@@ -43,6 +51,8 @@ MOST_EXPLAINED = 0.99
 # Excess kurtosis of a column of U beyond which a few samples decide it, and chi2 is no guide.
 LARGEST_KURTOSIS = 0.1
 SMALLEST_RELATIVE_EIGENVALUE = 1e-6
+# Of the size of a main-effect column; below that nothing of it is left to take out.
+SMALLEST_MAIN_EFFECT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -79,15 +89,26 @@ def term_columns(functions: Functions, terms: np.ndarray) -> Array:
     Of a triple the phi products with k <= 2: (b, 8, n).
     """
     if terms.shape[1] == 3:
-        return phi_products(functions.phi[:, :N_SCORE_FUNCTIONS], terms)
+        return phi_products(functions.phi[:, :N_SMOOTH], terms)
     last = functions.score[terms[:, 0]] * functions.score[terms[:, 1]]
     return np.concatenate([phi_products(functions.phi, terms), last[:, None]], axis=1)
 
 
-def _is_low(n_columns: int) -> np.ndarray:
-    """Which of k^2 phi products have both k <= 2."""
-    is_low = np.arange(round(n_columns**0.5)) < N_SCORE_FUNCTIONS
-    return np.outer(is_low, is_low).ravel()
+def low_columns(functions: Functions, terms: np.ndarray) -> np.ndarray:
+    """Which phi products of each pair enter the score form: (b, k^2)."""
+    left, right = functions.is_low[terms[:, 0]], functions.is_low[terms[:, 1]]
+    return (left[:, :, None] & right[:, None, :]).reshape(len(terms), -1)
+
+
+def own_main_effects(data: Encoded, terms: np.ndarray) -> Array:
+    """G of each term: additive columns of its features: (b, m, n), zero rows where fewer."""
+    features, position = np.unique(terms, return_inverse=True)
+    n_cosines = n_additive_cosines(data.n)
+    own = [additive_columns(data.levels[a], data.weight, n_cosines).values for a in features]
+    columns = np.zeros((len(features), max(map(len, own)), len(data.weight)))
+    for row, values in zip(columns, own):
+        row[: len(values)] = values
+    return columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(data.weight))
 
 
 def blocks(n_terms: int, bytes_per_term: float) -> Iterator[slice]:
@@ -96,15 +117,44 @@ def blocks(n_terms: int, bytes_per_term: float) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n_terms, size))
 
 
-def covariance(C: Array, contrast: Contrast) -> Array:
-    """S = CVC' - (CF')(CF')', zero for columns that cannot be tested."""
-    raw = np.matmul(C * contrast.variance, C.transpose(0, 2, 1))
-    G = (C.reshape(-1, C.shape[-1]) @ contrast.explained.T).reshape(*C.shape[:2], -1)
-    S = raw - np.matmul(G, G.transpose(0, 2, 1))
-    size, left = np.einsum("bkk->bk", raw), np.einsum("bkk->bk", S)
-    is_testable = left > (1 - MOST_EXPLAINED) * size
-    is_testable &= np.square(C * C) @ contrast.fourth_cumulant <= LARGEST_KURTOSIS * size**2
-    return S * is_testable[:, :, None] * is_testable[:, None, :]
+@dataclass(frozen=True)
+class Moments:
+    """U = C'r of each term and its null covariance S, zero for columns that cannot be tested."""
+
+    U: Array  # (b, k, d)
+    S: Array  # (b, k, k)
+
+    @property
+    def is_used(self) -> np.ndarray:
+        """Which columns can be tested: (b, k)."""
+        return np.einsum("bkk->bk", self.S) > 0
+
+
+def covariance(A: Array, contrast: Contrast) -> Array:
+    """Null covariance AVA' - (AF')(AF')' of A'r for the rows A of each term."""
+    raw = np.matmul(A * contrast.variance, A.transpose(0, 2, 1))
+    explained = (A.reshape(-1, A.shape[-1]) @ contrast.explained.T).reshape(*A.shape[:2], -1)
+    return raw - np.matmul(explained, explained.transpose(0, 2, 1))
+
+
+def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
+    """U and S given G'r: what is left of C'r when the columns G may explain what they can."""
+    k, A = C.shape[1], np.concatenate([C, G], axis=1)
+    U, S = np.matmul(A, contrast.residual), covariance(A, contrast)
+    square = A * A
+    size = square @ contrast.variance  # (b, k + m)
+    inner = S[:, k:, k:].copy()
+    own = np.arange(inner.shape[1])
+    inner[:, own, own] += np.where(size[:, k:] > 0, SMALLEST_MAIN_EFFECT * size[:, k:], 1.0)
+    slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
+    U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
+    S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
+    is_testable = np.einsum("bkk->bk", S) > (1 - MOST_EXPLAINED) * size[:, :k]
+    kurtosis = np.square(square[:, :k]) @ contrast.fourth_cumulant
+    is_testable &= kurtosis <= LARGEST_KURTOSIS * size[:, :k] ** 2
+    return Moments(
+        U * is_testable[:, :, None], S * is_testable[:, :, None] * is_testable[:, None, :]
+    )
 
 
 def kernel_log_p(U: Array, S: Array) -> Array:
@@ -154,23 +204,34 @@ class FormResult:
     weight: Array
 
 
-def form_results(U: Array, S: Array, order: int) -> FormResult:
-    """The forms of one contrast: kernel, score and product for pairs, score for triples."""
-    is_used = np.einsum("bkk->bk", S) > 0
-    if order == 3:
-        return FormResult(score_log_p(U, S)[None], is_used.any(axis=1)[None, :, None] * 1.0)
-    low = np.flatnonzero(_is_low(U.shape[1] - 1))
+def form_results(moments: Moments, is_low: np.ndarray | None = None) -> FormResult:
+    """The forms of one contrast: kernel, score and product for pairs, score for triples.
+
+    `is_low` (b, k^2) says which columns of a pair enter the score; None is for triples.
+    """
+    U, S, is_used = moments.U, moments.S, moments.is_used
+    if is_low is None:
+        weight = np.any(is_used, axis=1).astype(np.float64)
+        return FormResult(score_log_p(U, S)[None], weight[None, :, None])
     log_p = [
         kernel_log_p(U[:, :-1], S[:, :-1, :-1]),
-        score_log_p(U[:, low], S[:, low][:, :, low]),
+        _masked_score_log_p(U[:, :-1], S[:, :-1, :-1], is_low),
         score_log_p(U[:, -1:], S[:, -1:, -1:]),
     ]
     weight = [
         KERNEL_WEIGHT * is_used[:, :-1].any(axis=1),
-        SCORE_WEIGHT * is_used[:, low].any(axis=1),
+        SCORE_WEIGHT * (is_used[:, :-1] & is_low).any(axis=1),
         PRODUCT_WEIGHT * is_used[:, -1],
     ]
     return FormResult(np.stack(log_p), np.stack(weight)[:, :, None])
+
+
+def _masked_score_log_p(U: Array, S: Array, is_low: np.ndarray) -> Array:
+    """`score_log_p` over the columns that `is_low` names for each term."""
+    needed = np.flatnonzero(is_low.any(axis=0))
+    mask = is_low[:, needed]
+    U, S = U[:, needed], S[:, needed][:, :, needed]
+    return score_log_p(U * mask[:, :, None], S * mask[:, :, None] * mask[:, None, :])
 
 
 def combined_log_p(forms: list[FormResult]) -> Array:
@@ -179,23 +240,29 @@ def combined_log_p(forms: list[FormResult]) -> Array:
     return cauchy_combination(log_p, np.concatenate([form.weight for form in forms]))
 
 
-def term_results(functions: Functions, terms: np.ndarray, contrasts: list[Contrast]) -> TermResult:
+def term_results(data: Encoded, terms: np.ndarray, contrasts: list[Contrast]) -> TermResult:
     """Statistic and p-value of every term (rows of feature indices)."""
-    order, (_, k, n), n_sets = terms.shape[1], functions.phi.shape, contrasts[0].residual.shape[1]
+    order, (_, k, n), n_sets = terms.shape[1], data.functions.phi.shape, contrasts[0].n_sets
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
     smallest = np.zeros(n_sets - 1)
-    for block in blocks(len(terms), 8.0 * (k**2 + 1) * (n + n_sets)):
-        C = term_columns(functions, terms[block])
+    for block in blocks(len(terms), 8.0 * (k**2 + 11) * (n + n_sets)):
+        C = term_columns(data.functions, terms[block])
+        G = own_main_effects(data, terms[block])
+        is_low = low_columns(data.functions, terms[block]) if order == 2 else None
         forms: list[FormResult] = []
         for contrast in contrasts:
-            S = covariance(C, contrast)
-            size = np.einsum("bkk->bk", S)
-            U = np.matmul(C, contrast.residual) * (size > 0)[:, :, None]
-            forms.append(form_results(U, S, order))
-            kernel = slice(0, -1 if order == 2 else None)
-            mean = size[:, kernel].sum(axis=1)
-            statistic[block] += np.sum(U[:, kernel, 0] ** 2, axis=1) / np.where(mean > 0, mean, 1)
+            moments = cleared_moments(C, G, contrast)
+            forms.append(form_results(moments, is_low))
+            statistic[block] += _kernel_statistic(moments, order)
         combined = combined_log_p(forms)
         log_p[block] = combined[:, 0]
         smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
     return TermResult(statistic / len(contrasts), log_p, smallest)
+
+
+def _kernel_statistic(moments: Moments, order: int) -> Array:
+    """U'U of the observed labels over its null mean."""
+    kernel = slice(0, -1 if order == 2 else None)
+    mean = np.einsum("bkk->b", moments.S[:, kernel, kernel])
+    square = np.sum(moments.U[:, kernel, 0] ** 2, axis=1)
+    return square / np.where(mean > 0, mean, 1.0)
