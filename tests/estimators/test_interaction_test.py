@@ -11,6 +11,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from immigrate import InteractionTest
+from immigrate.inference.adjustment import benjamini_hochberg
 
 N_FEATURES = 6
 
@@ -88,16 +89,25 @@ def test_order_of_samples_does_not_matter():
     assert_same_p_values(InteractionTest().fit(X, y), InteractionTest().fit(X[order], y[order]))
 
 
+def test_order_of_genotypes_does_not_matter():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.binomial(2, 0.4, (150, 6)).astype(float), columns=list("abcdef"))
+    y = rng.integers(0, 2, 150)
+    assert_same_p_values(
+        InteractionTest().fit(frame, y), InteractionTest().fit(frame[list("fbdace")], y)
+    )
+
+
 def test_label_names_do_not_matter():
-    X, y = xor_data()
+    X, y = xor_data(n=203, seed=3)
     for labels in (np.array(["b", "a"]), np.array([1, -1]), np.array([False, True])):
         assert_same_p_values(InteractionTest().fit(X, y), InteractionTest().fit(X, labels[y]))
 
 
 def test_names_of_three_classes_do_not_matter():
-    X, y = xor_data(n=180)
+    X, y = xor_data(n=181)
     y = np.where(X[:, 3] > 0.8, 2, y)
-    renamed = np.array(["z", "a", "m"])[y]
+    renamed = np.array(["m", "a", "z"])[y]
     assert_same_p_values(InteractionTest().fit(X, y), InteractionTest().fit(X, renamed), rtol=1e-4)
 
 
@@ -120,11 +130,13 @@ def test_monotone_transforms_hardly_change_continuous_features():
     assert after.selected_["feature_2"].tolist() == before.selected_["feature_2"].tolist()
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_number_of_threads_does_not_matter(n_jobs):
-    X, y = xor_data()
-    test = InteractionTest(n_jobs=n_jobs).fit(X, y)
-    assert_same_p_values(test, InteractionTest().fit(X, y), rtol=1e-12)
+@pytest.mark.parametrize("screen", [None, 200])
+def test_number_of_threads_does_not_matter(screen):
+    X, y = xor_data(p=25)
+    one = InteractionTest(screen=screen, n_jobs=1).fit(X, y)
+    two = InteractionTest(screen=screen, n_jobs=2).fit(X, y)
+    pd.testing.assert_frame_equal(one.table_, two.table_, check_exact=True)
+    assert len(one.table_) == 300  # more than the terms of one task
 
 
 @pytest.mark.filterwarnings("ignore:The stepwise search ended")
@@ -173,6 +185,50 @@ def test_order_of_nominal_levels_does_not_matter():
     assert_same_p_values(first, second, rtol=1e-4)
 
 
+@pytest.mark.parametrize("n_levels", [4, 10])
+def test_names_of_equally_common_levels_do_not_matter(n_levels):
+    """The contrasts of such levels have no order of their own."""
+    rng = np.random.default_rng(0)
+    code, z = rng.permutation(np.arange(400) % n_levels), rng.normal(size=(400, 2))
+    y = ((code < n_levels / 2) ^ (z[:, 0] > 0)) ^ (rng.random(400) < 0.3)
+    first, second = (
+        InteractionTest(categorical_features=["c"]).fit(
+            pd.DataFrame(z, columns=["z", "w"]).assign(c=names[code]), y
+        )
+        for names in (np.arange(n_levels), rng.permutation(n_levels))
+    )
+    assert_same_p_values(first, second)
+    assert set(first.selected_.iloc[0, :2]) == {"c", "z"}
+
+
+def test_rare_levels_with_main_effects_are_no_interaction():
+    """Products must not tell levels apart whose main effects the null model cannot hold."""
+    rng = np.random.default_rng(0)
+    effect = 1.5 * rng.standard_normal(60)
+    n_found = 0
+    for _ in range(5):
+        code = rng.integers(0, 60, 3000)
+        other = 0.9 * effect[code] + 0.5 * rng.standard_normal(3000)
+        y = effect[code] + rng.logistic(size=3000) > 0
+        test = InteractionTest(categorical_features=[0]).fit(np.column_stack([code, other]), y)
+        n_found += len(test.selected_)
+    assert n_found <= 1
+
+
+def test_curves_among_correlates_are_no_interaction():
+    """Additive, but with more columns than the null model can hold without a strong penalty."""
+    n_found = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((200, 60))
+        for a in range(1, 60):
+            X[:, a] = 0.8 * X[:, a - 1] + 0.6 * X[:, a]
+        logit = (X[:, 5::10] ** 2).sum(axis=1)
+        y = rng.random(200) < 1 / (1 + np.exp(logit.mean() - logit))
+        n_found += len(InteractionTest().fit(X, y).selected_)
+    assert n_found <= 1
+
+
 def test_three_classes_give_one_p_value_per_pair():
     X, y = xor_data(n=300)
     y = np.where(np.random.default_rng(0).random(300) < 0.3, 2, y)
@@ -198,6 +254,69 @@ def test_triples_are_found_with_order_three():
     assert InteractionTest().fit(X, y).selected_.empty
     selected = InteractionTest(order=3).fit(X, y).selected_
     assert selected.iloc[:, :3].values.tolist() == [["x0", "x1", "x2"]]
+
+
+@pytest.mark.parametrize("stepwise", [True, False])
+def test_the_shadow_of_a_pair_is_no_triple(stepwise):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 6))
+    for a in range(1, 6):
+        X[:, a] = 0.6 * X[:, a - 1] + 0.8 * X[:, a]
+    y = (X[:, 1] * X[:, 2] > 0) ^ (rng.random(400) < 0.1)
+    test = InteractionTest(order=3, stepwise=stepwise).fit(X, y)
+    assert test.table_["p_adjusted"].min() > 0.01
+
+
+def test_the_length_of_the_table_does_not_change_what_is_found():
+    X, y = xor_data(n=400, p=8)
+    y = np.where(
+        np.random.default_rng(1).random(400) < 0.5, (X[:, 4] * X[:, 5] > 0).astype(int), y
+    )
+    full, short = InteractionTest().fit(X, y), InteractionTest(max_table=1).fit(X, y)
+    assert len(short.table_) == 1
+    assert len(full.selected_) == 2
+    pd.testing.assert_frame_equal(full.selected_, short.selected_)
+
+
+def test_only_exact_p_values_can_be_found():
+    """Approximate p-values of rare genotypes can be tiny where no column can be tested."""
+    rng = np.random.default_rng(2)
+    X = rng.binomial(2, 0.03, (200, 60)).astype(float)
+    y = rng.integers(0, 2, 200)
+    for stepwise in (True, False):
+        test = InteractionTest(screen=5, stepwise=stepwise).fit(X, y)
+        table = test.table_
+        assert table["is_exact"].tolist() == [True] * 5 + [False] * (len(table) - 5)
+        assert table.loc[~table["is_exact"], "p_adjusted"].isna().all()
+        assert len(test.selected_) <= table["is_exact"].sum()
+
+
+def test_stepwise_false_discovery_counts_what_was_found():
+    """The second of two equal p-values is adjusted by its rank, not as if it were the first."""
+    log_p = np.log([0.004, 0.02])
+    alone = benjamini_hochberg(log_p[1:], n_tests=9, n_found=1)
+    both = benjamini_hochberg(log_p, n_tests=10)
+    np.testing.assert_allclose(alone, both[1:])
+
+
+def test_a_search_that_ends_early_says_so():
+    X, y = xor_data(n=60)
+    with pytest.warns(UserWarning, match="ended because the null model would outgrow"):
+        InteractionTest(adjust=None, alpha=0.5).fit(X, y)
+
+
+def test_objects_that_are_numbers_are_numbers():
+    X, y = xor_data()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    assert_same_p_values(
+        InteractionTest().fit(frame, y), InteractionTest().fit(frame.astype(object), y)
+    )
+
+
+def test_weights_that_are_no_counts_are_noticed():
+    X, y = xor_data()
+    with pytest.warns(UserWarning, match="reads weights as counts"):
+        InteractionTest().fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
 
 
 def test_westfall_young_agrees_with_holm_on_clear_cases():
@@ -256,6 +375,12 @@ def test_summary_says_what_was_found():
     assert "No pair departs" in InteractionTest().fit(*additive_data()).summary()
 
 
+def test_summary_is_of_the_fit_not_of_later_parameters():
+    test = InteractionTest().fit(*xor_data())
+    before = test.summary()
+    assert test.set_params(order=3, adjust=None).summary() == before
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -264,6 +389,7 @@ def test_summary_says_what_was_found():
         ({"alpha": 0}, "between 0 and 1"),
         ({"screen": 0}, "whole number"),
         ({"n_draws": 2.5}, "whole number"),
+        ({"stepwise": "no"}, "True or False"),
         ({"categorical_features": ["nobody"]}, "neither a feature name"),
         ({"categorical_features": [True]}, "1 entries for 6 features"),
     ],
@@ -283,6 +409,11 @@ def test_wrong_data_say_what_is_right():
         InteractionTest().fit(np.where(X > 2, np.inf, X), y)
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         InteractionTest().fit(X, y, sample_weight=-np.ones(40))
+    dates = pd.DataFrame(X).add_prefix("f").assign(day=pd.date_range("2020", periods=40))
+    with pytest.raises(ValueError, match="'day' holds dates"):
+        InteractionTest().fit(dates, y)
+    with pytest.raises(ValueError, match="whole number"):
+        InteractionTest().fit(X, y).strongest_features(-1)
 
 
 def test_westfall_young_refuses_more_terms_than_it_can_draw():

@@ -3,9 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,6 +19,7 @@ from immigrate import (
     InteractionTest,
 )
 from immigrate.datasets import make_xor
+from immigrate.estimators._screening import in_strong_pairs
 
 
 def xor_and_main_effects(seed, n=400, p=8):
@@ -139,3 +142,52 @@ def test_nothing_selected_is_said():
     X, y = xor_and_main_effects(0)
     with pytest.warns(UserWarning, match="No features were selected"):
         assert ImmigrateSelector(threshold=2.0).fit(X, y).transform(X).shape == (400, 0)
+
+
+def test_weights_reach_screen_test_and_means():
+    """Samples of weight 0 carry the pair; without them there is none."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12))
+    y = rng.integers(0, 2, 300)
+    y[150:] = (X[150:, 5] * X[150:, 7] > 0).astype(int)
+    weight = np.repeat([1.0, 0.0], 150)
+    model = ImmigrateClassifier().fit(X, y, sample_weight=weight)
+    p_value = model.interactions(test=True).query("kind == 'pair'")["p_value"]
+    assert p_value.min() > 1e-4
+    assert ImmigrateClassifier().fit(X, y).interactions(test=True)["p_value"].min() < 1e-8
+    is_in_pair = in_strong_pairs(X, y, weight / weight.sum())
+    expected = in_strong_pairs(X[:150], y[:150])
+    np.testing.assert_array_equal(is_in_pair, expected)
+
+    shifted = np.where(weight[:, None] > 0, X, X + 100)
+    selector = ImmigrateSelector(pairs=True, n_pairs=1).fit(shifted, y, sample_weight=weight)
+    (a, b), centred = selector.pairs_[0], X - X[:150].mean(axis=0)
+    np.testing.assert_allclose(selector.transform(X)[:, -1], centred[:, a] * centred[:, b])
+
+
+def test_classifiers_without_importances_or_weights_can_weigh():
+    X, y = make_xor(100, 4, noise=0.1, random_state=0)
+    linear = ImmigrateSelector(LogisticRegression(), n_features_to_select=2).fit(X, y)
+    assert linear.get_support().sum() == 2
+    discriminant = ImmigrateSelector(LinearDiscriminantAnalysis(), n_features_to_select=1)
+    assert discriminant.fit(X, y, sample_weight=np.ones(100)).get_support().sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        (ImmigrateSelector(KNeighborsClassifier()), "neither feature_importances_ nor coef_"),
+        (ImmigrateSelector(LogisticRegression(), pairs=True), r"needs .* interactions\(\)"),
+        (ImmigrateSelector(test="yes"), "must be True, False, None or an InteractionTest"),
+    ],
+)
+def test_what_cannot_choose_is_refused(selector, message):
+    X, y = make_xor(60, 4, random_state=0)
+    with pytest.raises(ValueError, match=message):
+        selector.fit(X, y)
+
+
+def test_a_test_that_is_none_is_refused():
+    X, y = make_xor(60, 4, random_state=0)
+    with pytest.raises(ValueError, match="must be True, False, None or an InteractionTest"):
+        ImmigrateClassifier().fit(X, y).interactions(test="yes")

@@ -24,7 +24,7 @@ N_SMOOTH = 2
 
 MOST_LEVELS_AS_DUMMIES = 5
 MOST_LEVELS_AS_EIGENVECTORS = 6
-MOST_NOMINAL_DUMMIES = 30
+MOST_NOMINAL_DUMMIES = 100
 # Products of a nominal feature tell its most common levels apart, and the rest as one; the
 # additive model knows more levels than that, so that no main effect is left in a product.
 MOST_NOMINAL_GROUPS = 10
