@@ -40,8 +40,14 @@ def expected_failures(estimator):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:No feature's screening weight")
+@pytest.mark.filterwarnings("ignore:.*reads weights as counts")
+@pytest.mark.filterwarnings("ignore:The stepwise search ended")
 @parametrize_with_checks(
-    [*(cls() for cls in ESTIMATORS), immigrate.ImmigrateClassifier(screen="im4e")],
+    [
+        *(cls() for cls in ESTIMATORS),
+        immigrate.ImmigrateClassifier(screen="im4e"),
+        immigrate.ImmigrateSelector(pairs=True, test=True),
+    ],
     expected_failed_checks=expected_failures,
 )
 def test_sklearn_conventions(estimator, check):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
@@ -21,6 +22,12 @@ from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._interactions import check_pair_test
 from immigrate.estimators._screening import importances
 from immigrate.estimators._warnings import warn_user
+
+
+def _has_no_products(selector):
+    if selector.pairs:
+        raise AttributeError("Products of pairs cannot be turned back; use pairs=False.")
+    return True
 
 
 class ImmigrateSelector(SelectorMixin, BaseEstimator):
@@ -145,6 +152,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         centred = X - self._means
         return np.hstack([selected, centred[:, a] * centred[:, b]])
 
+    @available_if(_has_no_products)
     def inverse_transform(self, X):
         """Put the chosen columns back in their places, with zeros between them.
 
@@ -156,8 +164,6 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        if self.pairs:
-            raise ValueError("Products of pairs cannot be turned back; use pairs=False.")
         return super().inverse_transform(X)
 
     def get_feature_names_out(self, input_features=None):
