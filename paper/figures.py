@@ -12,13 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from paper.cells import error_text
 from paper.comparison import VERDICTS, verdicts
-from paper.datasets import load
+from paper.datasets import DATASETS, load
 from paper.datasets.synthetic import noisy_gaussians
 from paper.methods import METHODS
 from paper.published import REFERENCE, table_datasets, table_methods, win_tie_loss
 from paper.robustness import PUBLISHED_P_VALUES, interaction_p_values, interaction_weights
 
 HEAT_MAPS = ("GLA", "LYM", "SMR", "STA")
+MOST_NAMED = 20
 WIN_TIE_LOSS_COLORS = {"win": "#d7301f", "tie": "#41ab5d", "loss": "#4292c6"}
 
 
@@ -115,9 +116,10 @@ def win_tie_loss_bars(frame: pd.DataFrame):
             _stack(axes, x - 0.2, _published_counts(table, method), hatch="")
             _stack(axes, x + 0.2, _our_counts(frame, table, method), hatch="//")
         axes.set_xticks(range(len(groups)), [method for _, method in groups])
+        axes.set_xlim(-0.7, len(groups) - 0.3)
         for tick, (table, _) in zip(axes.get_xticklabels(), groups):
             tick.set_color("blue" if table == 3 else "black")
-        against = " and ".join(REFERENCE[table] for table in tables)
+        against = " and (blue) ".join(REFERENCE[table] for table in tables)
         axes.set(ylabel="data sets", title=f"{against} against other methods, by paired t-test")
         axes.yaxis.get_major_locator().set_params(integer=True)
     _legend(figure)
@@ -165,6 +167,12 @@ def heat_maps(data: str | None = None):
             model.fit(StandardScaler().fit_transform(table.X), table.y)
         W = np.abs(model.weight_matrix_)
         image = axes.imshow(W, cmap="viridis", vmin=0)
-        axes.set(title=code, xlabel="feature", ylabel="feature")
-        figure.colorbar(image, ax=axes, shrink=0.85)
+        axes.set_title(f"{code}: {DATASETS[code].name}")
+        if len(W) <= MOST_NAMED:
+            names = [name.replace("_", " ") for name in table.feature_names]
+            axes.set_xticks(range(len(W)), names, rotation=90, fontsize=7)
+            axes.set_yticks(range(len(W)), names, fontsize=7)
+        else:
+            axes.set(xlabel="feature", ylabel="feature")
+        figure.colorbar(image, ax=axes, shrink=0.85, label="$|W_{ab}|$")
     return figure

@@ -30,7 +30,8 @@ def test_robustness_curves_show_both_methods_at_every_noise_level(monkeypatch):
 def test_heat_maps_are_square_and_named(monkeypatch):
     monkeypatch.setattr(figures, "HEAT_MAPS", ("WIN",))
     axes = heat_maps().axes[0]
-    assert axes.get_title() == "WIN"
+    assert axes.get_title() == "WIN: Wine"
+    assert [label.get_text() for label in axes.get_yticklabels()][:2] == ["alcohol", "malic acid"]
     assert axes.images[0].get_array().shape == (13, 13)
     assert (axes.images[0].get_array() >= 0).all()
 
