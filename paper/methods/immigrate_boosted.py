@@ -8,6 +8,8 @@ from paper.methods.method import Method
 class BoostedPaper(Method):
     """Algorithm 3: 100 rounds, sigma falling from 4 to 0.2 (section 4.2).
 
+    A round takes at most five full steps from the identity; the paper does not say how many.
+
     References
     ----------
     R. Zhao, P. Hong, J. Liu, IMMIGRATE: a margin-based feature selection method with
