@@ -163,10 +163,11 @@ def draw_figures(options) -> None:
 
 
 def _current_results(options):
-    """Results of the methods as they are now; says how many are of other settings."""
-    from paper.store import results, with_settings
+    """Tracked results of the methods as they are now; says how many are of other settings."""
+    from paper.store import tracked_results, with_settings
 
-    frame = results(options.results)
+    export_results(options)
+    frame = tracked_results(options.results)
     current = with_settings(frame, current_settings())
     if len(current) < len(frame):
         print(f"{len(frame) - len(current)} cells of other settings are left out.")

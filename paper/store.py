@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from contextlib import closing
 from dataclasses import astuple
 from pathlib import Path
 
@@ -97,18 +96,16 @@ def joined_store(folder: Path, settings: dict[str, str], *others: Path) -> Store
     return store
 
 
-def results(folder: Path) -> pd.DataFrame:
-    """Results of the SQLite file if there is one, of the tracked CSV files otherwise."""
-    if (folder / DATABASE).exists():
-        with closing(Store(folder / DATABASE)) as store:
-            return store.frame()
+def tracked_results(folder: Path) -> pd.DataFrame:
+    """Results of the tracked CSV files, none if there are no such files."""
     return read_tracked(folder) if (folder / TRACKED).exists() else _no_results()
 
 
 def with_settings(frame: pd.DataFrame, settings: dict[str, str]) -> pd.DataFrame:
-    """Rows of these settings, and all rows of methods that `settings` does not name."""
-    expected = frame["method"].map(settings)
-    return frame[expected.isna() | (frame["settings"] == expected)]
+    """Rows of these settings, and all rows of methods that have none of them."""
+    is_current = frame["settings"] == frame["method"].map(settings)
+    has_current = frame["method"].isin(set(frame.loc[is_current, "method"]))
+    return frame[is_current | ~has_current]
 
 
 def write_tracked(frame: pd.DataFrame, folder: Path) -> None:

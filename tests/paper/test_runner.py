@@ -12,7 +12,7 @@ import pytest
 from paper.cells import Cell, Outcome, settings
 from paper.cli import main
 from paper.runner import Tally, run
-from paper.store import DATABASE, Store, read_tracked, results, with_settings, write_tracked
+from paper.store import DATABASE, Store, read_tracked, with_settings, write_tracked
 from paper.worker import Worker
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,12 @@ def started(folder):
 
 
 def n_results(folder):
-    return len(results(folder)) if (folder / DATABASE).exists() else 0
+    return len(stored(folder)) if (folder / DATABASE).exists() else 0
+
+
+def stored(folder):
+    with closing(Store(folder / DATABASE)) as store:
+        return store.frame()
 
 
 def without_times(folder):
@@ -107,7 +112,7 @@ def test_the_tracked_files_hold_everything(tmp_path):
 def tracked(folder, part):
     """Results of a part of the plan, as the tracked files of a fresh clone."""
     run(part, folder, report=print)
-    write_tracked(results(folder), folder)
+    write_tracked(stored(folder), folder)
     (folder / DATABASE).unlink()
 
 
@@ -150,7 +155,7 @@ def test_tables_leave_out_other_settings(tmp_path, plan):
         store.add(plan[1], Outcome("ok", 1, 1), settings("1NN"), "0")
         frame = store.frame()
     assert with_settings(frame, {"1NN": settings("1NN")})["fold"].tolist() == [1]
-    assert len(with_settings(frame, {"LDA": "x"})) == 2
+    assert len(with_settings(frame, {"1NN": "newer than all"})) == 2
 
 
 def test_unknown_methods_and_missing_tables_are_no_results(tmp_path, capsys, monkeypatch):

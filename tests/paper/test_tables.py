@@ -2,7 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from paper.cli import RESULTS
 from paper.comparison import counts, long_table, verdicts
+from paper.store import read_tracked
 from paper.tables import markdown_page, write
 
 
@@ -71,3 +73,8 @@ def test_all_formats_are_written(frame, tmp_path):
 
 def test_no_results_still_give_the_papers_side(frame, tmp_path):
     assert "87.5" in markdown_page(frame.iloc[:0])
+
+
+def test_the_tracked_tables_are_those_of_the_tracked_results():
+    page = markdown_page(read_tracked(RESULTS))
+    assert page == (RESULTS / "tables.md").read_text(), "run `python -m paper tables`"
