@@ -12,7 +12,7 @@ from immigrate.inference.encoding import (
     mid_ranks,
     n_additive_columns,
     n_additive_cosines,
-    normal_score,
+    single_functions,
 )
 
 
@@ -79,24 +79,25 @@ def test_weights_are_repetitions():
     repeated = encoded(np.repeat(X, weight, axis=0), np.repeat(y, weight)).functions
     np.testing.assert_allclose(np.repeat(weighted.phi, weight, axis=2), repeated.phi, atol=1e-12)
     np.testing.assert_allclose(
-        np.repeat(weighted.score, weight, axis=1), repeated.score, atol=1e-12
+        np.repeat(weighted.single, weight, axis=2), repeated.single, atol=1e-12
     )
 
 
-def test_normal_scores_are_those_of_the_ranks():
+def test_single_functions_are_normal_scores_and_sides_of_the_median():
     rng = np.random.default_rng(0)
     x = rng.standard_t(2, 500)
-    score = normal_score(feature_levels(x, np.ones(500)))
+    score, side = single_functions(feature_levels(x, np.ones(500)))
     expected = stats.norm.ppf((stats.rankdata(x) - 0.5) / 500)
     np.testing.assert_allclose(score, expected / expected.std(), atol=1e-12)
+    np.testing.assert_allclose(side, np.sign(x - np.median(x)), atol=1e-12)
 
 
 @pytest.mark.parametrize("is_nominal", [False, True])
 @pytest.mark.parametrize("n_levels", [2, 6, 7])
-def test_features_with_few_levels_have_no_normal_score(n_levels, is_nominal):
+def test_features_with_few_levels_have_no_single_functions(n_levels, is_nominal):
     x = (np.arange(60) % n_levels).astype(float)
     levels = feature_levels(x, np.ones(60), is_nominal)
-    assert normal_score(levels).any() == (n_levels > 6 and not is_nominal)
+    assert single_functions(levels).any() == (n_levels > 6 and not is_nominal)
 
 
 def test_the_basis_grows_with_the_samples():

@@ -79,11 +79,12 @@ def test_columns_of_a_copied_feature_cannot_be_tested():
     assert is_used[1].any()
 
 
-def test_the_product_form_is_the_score_test_of_the_product_of_normal_scores():
-    """r against x_a x_b beside the null model and the main effects of a and b."""
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_single_form_is_the_score_test_of_its_product(which):
+    """r against f(x_a) f(x_b) beside the null model and the main effects of a and b."""
     data = additive_problem(n=300)
     contrast = fitted_additive_model(data).contrasts(data)[0]
-    c = data.functions.score[0] * data.functions.score[3]
+    c = data.functions.single[0, which] * data.functions.single[3, which]
     G = own_main_effects(data, np.array([[0, 3]]))[0]
     S = covariance(np.vstack([c, G])[None], contrast)[0]
     slope = np.linalg.solve(S[1:, 1:], S[1:, 0])
@@ -92,7 +93,7 @@ def test_the_product_form_is_the_score_test_of_the_product_of_normal_scores():
         moments_of(data, [[0, 3]], contrast), low_columns(data.functions, np.array([[0, 3]]))
     )
     expected = stats.chi2.logsf(u**2 / variance, 1)
-    np.testing.assert_allclose(forms.log_p[2, 0, 0], expected, rtol=1e-3)
+    np.testing.assert_allclose(forms.log_p[2 + which, 0, 0], expected, rtol=1e-3)
 
 
 def test_own_main_effects_leave_no_trace():
@@ -110,11 +111,11 @@ def test_own_main_effects_leave_no_trace():
 
 
 def test_a_form_without_columns_does_not_count():
-    """Genotypes have no normal score: their p-value is that of kernel and score alone."""
+    """Genotypes have no single functions: their p-value is that of kernel and score alone."""
     data, terms = mixed_problem(), np.array([[2, 3], [0, 1]])
     contrast = fitted_additive_model(data).contrasts(data)[0]
     forms = form_results(moments_of(data, terms, contrast), low_columns(data.functions, terms))
-    np.testing.assert_array_equal(forms.weight[:, :, 0], [[2, 2], [1, 1], [0, 1]])
+    np.testing.assert_array_equal(forms.weight[:, :, 0], [[1, 1], [1, 1], [0, 1], [0, 1]])
 
 
 def test_a_column_that_rests_on_a_few_samples_is_not_tested():

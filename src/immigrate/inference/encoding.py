@@ -81,13 +81,14 @@ class Functions:
     is_low : ndarray of shape (p, k)
         The functions that enter the score form: two of an ordered feature, all of a nominal
         one, whose functions have no order.
-    score : ndarray of shape (p, n)
-        The normal score of each value; 0 for features with few levels.
+    single : ndarray of shape (p, 2, n)
+        The normal score of each value, and on which side of the median it is; 0 for features
+        with few levels.
     """
 
     phi: Array
     is_low: np.ndarray
-    score: Array
+    single: Array
 
     def __len__(self) -> int:
         return len(self.phi)
@@ -189,19 +190,20 @@ def interaction_functions(levels: list[Levels], n: int) -> Functions:
     for a, (one, own) in enumerate(zip(levels, rows)):
         phi[a, : len(own)] = own
         is_low[a, : len(own) if one.is_nominal else N_SMOOTH] = True
-    score = np.array([normal_score(one) for one in levels]).reshape(len(levels), n)
-    return Functions(phi, is_low, score)
+    single = np.array([single_functions(one) for one in levels]).reshape(len(levels), 2, n)
+    return Functions(phi, is_low, single)
 
 
-def normal_score(levels: Levels) -> Array:
-    """The normal quantile of the mid-rank, centred, unit variance: (n,).
+def single_functions(levels: Levels) -> Array:
+    """Normal quantile of the mid-rank and sign beyond the median, unit variance: (2, n).
 
     Zero for nominal levels and for few levels, whose products the phi span.
     """
     if levels.is_nominal or levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
-        return np.zeros(len(levels.code))
-    quantile = _centred(special.ndtri(mid_ranks(levels.share))[:, None], levels.share)
-    return levels.per_sample(quantile / np.sqrt(levels.share @ quantile**2))[0]
+        return np.zeros((2, len(levels.code)))
+    u = mid_ranks(levels.share)
+    columns = _centred(np.column_stack([special.ndtri(u), np.sign(u - 0.5)]), levels.share)
+    return levels.per_sample(columns / np.sqrt(levels.share @ columns**2))
 
 
 def feature_phi(levels: Levels) -> Array:

@@ -16,7 +16,7 @@ from immigrate.inference.additive import AdditiveModel, Draws, with_term
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.search import Effort, Search, exact_results
 
-# The null model must not outgrow the data: 17 columns per pair, half the samples at most.
+# The null model must not outgrow the data: 18 columns per pair, half the samples at most.
 MOST_FOUND_COLUMNS_PER_SAMPLE = 0.5
 MOST_FOUND = 50
 # Westfall-Young p-values are fractions that can equal the level.

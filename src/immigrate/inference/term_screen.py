@@ -20,9 +20,7 @@ from immigrate.inference.encoding import N_SMOOTH, Encoded, Functions
 from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_statistics import (
-    KERNEL_WEIGHT,
-    PRODUCT_WEIGHT,
-    SCORE_WEIGHT,
+    N_SINGLE,
     FormResult,
     combined_log_p,
     phi_products,
@@ -33,7 +31,7 @@ LARGEST_TILE_SIDE = 512
 # With this many times more terms than places in the list, terms below NOTABLE times the mean
 # of every form cannot get in.
 SELECTIVE_FROM = 20
-NOTABLE = 2.0
+NOTABLE, NOTABLE_SINGLE = 2.0, 4.0
 TINY = 1e-300
 
 Index = tuple[np.ndarray, ...]
@@ -77,15 +75,15 @@ class Side:
         Mean square of each column.
     is_low : ndarray of shape (a, k)
         The columns that enter the score form.
-    score : ndarray of shape (a, n)
-        Normal score of single features, 0 for pairs of features.
+    single : ndarray of shape (a, 2, n)
+        Functions with a form of their own; 0 for pairs of features.
     """
 
     terms: np.ndarray
     columns: Array
     sizes: Array
     is_low: np.ndarray
-    score: Array
+    single: Array
 
     @property
     def low_inverse_sizes(self) -> Array:
@@ -104,10 +102,10 @@ def _side(functions: Functions, terms: np.ndarray, weight: Array) -> Side:
     sizes = columns**2 @ weight / weight.sum()
     if terms.shape[1] == 1:
         own = terms[:, 0]
-        return Side(terms, columns, sizes, functions.is_low[own], functions.score[own])
+        return Side(terms, columns, sizes, functions.is_low[own], functions.single[own])
     # A side of pairs belongs to triples, whose columns all enter the score.
-    no_score = np.zeros((len(terms), len(weight)))
-    return Side(terms, columns, sizes, np.ones(sizes.shape, dtype=bool), no_score)
+    no_single = np.zeros((len(terms), N_SINGLE, len(weight)))
+    return Side(terms, columns, sizes, np.ones(sizes.shape, dtype=bool), no_single)
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ class TileForms:
 
     kernel: Array  # (a, b)
     score: Array  # (a, b)
-    product: Array  # (a, b)
+    single: Array  # (2, a, b)
 
 
 @dataclass(frozen=True)
@@ -128,26 +126,26 @@ class TileNull:
 
     powers: tuple[Array, Array, Array]  # sum of size^i, each (a, b)
     df: Array  # (a, b)
-    has_product: np.ndarray  # (a, b)
+    has_single: np.ndarray  # (a, b)
 
     def results(self, forms: TileForms, index: Index, order: int) -> FormResult:
-        """Log p of the chosen terms by score, and for pairs by kernel and product."""
+        """Log p of the chosen terms by score, and for pairs by the other forms."""
         df = self.df[index]
         log_p = [log_chi2_tail(forms.score[index], np.maximum(df, 1))]
-        weight = [SCORE_WEIGHT * (df > 0)]
+        weight = [df > 0]
         if order == 2:
             first, second, third = (power[index] for power in self.powers)
             log_p.append(log_three_moment_tail(forms.kernel[index], (first, second, third)))
-            log_p.append(log_chi2_tail(forms.product[index], np.ones(len(df))))
-            weight += [KERNEL_WEIGHT * (first > 0), PRODUCT_WEIGHT * self.has_product[index]]
-        return FormResult(np.stack(log_p), np.stack(weight))
+            log_p += [log_chi2_tail(single[index], np.ones(len(df))) for single in forms.single]
+            weight += [first > 0, *[self.has_single[index]] * N_SINGLE]
+        return FormResult(np.stack(log_p), np.stack(weight).astype(np.float64))
 
 
 def _tile_null(left: Side, right: Side) -> TileNull:
     powers = [np.outer((left.sizes**i).sum(1), (right.sizes**i).sum(1)) for i in (1, 2, 3)]
     n_low = [(side.low_inverse_sizes > 0).sum(axis=1) for side in (left, right)]
-    has_product = np.outer(left.score.any(axis=1), right.score.any(axis=1))
-    return TileNull((powers[0], powers[1], powers[2]), np.outer(*n_low), has_product)
+    has_single = np.outer(*(side.single.any(axis=(1, 2)) for side in (left, right)))
+    return TileNull((powers[0], powers[1], powers[2]), np.outer(*n_low), has_single)
 
 
 def _tile_forms(left: Side, right: Side, contrast: Contrast, mean: Array) -> TileForms:
@@ -164,15 +162,16 @@ def _tile_forms(left: Side, right: Side, contrast: Contrast, mean: Array) -> Til
     score = np.einsum(
         "ajbk,aj,bk->ab", low_squares, inverse[0][:, j], inverse[1][:, k], optimize=True
     )
-    return TileForms(
-        squares.sum(axis=(1, 3)) / variance, score / variance, _product_form(left, right, contrast)
-    )
+    single = [
+        _single_form(left.single[:, s], right.single[:, s], contrast) for s in range(N_SINGLE)
+    ]
+    return TileForms(squares.sum(axis=(1, 3)) / variance, score / variance, np.stack(single))
 
 
-def _product_form(left: Side, right: Side, contrast: Contrast) -> Array:
-    """Squared products of normal scores with the residuals, over their variance: (a, b)."""
-    square = np.square((left.score * contrast.residual[:, 0]) @ right.score.T)
-    variance = contrast.share_left * (left.score**2 * contrast.variance) @ (right.score**2).T
+def _single_form(left: Array, right: Array, contrast: Contrast) -> Array:
+    """Squared products of two functions with the residuals, over their variance: (a, b)."""
+    square = np.square((left * contrast.residual[:, 0]) @ right.T)
+    variance = contrast.share_left * (left**2 * contrast.variance) @ (right**2).T
     return np.divide(square, variance, out=np.zeros_like(square), where=variance > 0)
 
 
@@ -191,7 +190,9 @@ def _screened_tile(
     if is_selective:
         is_kept = is_kept & np.any(
             [
-                (f.kernel > NOTABLE * mean) | (f.score > NOTABLE * null.df) | (f.product > NOTABLE)
+                (f.kernel > NOTABLE * mean)
+                | (f.score > NOTABLE * null.df)
+                | np.any(f.single > NOTABLE_SINGLE, axis=0)
                 for f in forms
             ],
             axis=0,
@@ -234,7 +235,7 @@ def strongest_terms(
     functions, p = data.functions, len(data.functions)
     if order == 3:
         low = np.ascontiguousarray(functions.phi[:, :N_SMOOTH])
-        functions = Functions(low, np.ones(low.shape[:2], dtype=bool), functions.score)
+        functions = Functions(low, np.ones(low.shape[:2], dtype=bool), functions.single)
         lefts = np.column_stack(np.triu_indices(p - 1, 1))
     else:
         lefts = np.arange(p - 1)[:, None]

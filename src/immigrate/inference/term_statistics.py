@@ -1,13 +1,14 @@
 """The exact statistics of chosen pairs or triples.
 
-For a term (a, b) the columns are C_kl = phi_ak phi_bl / (kl), and the product of the normal
-scores of a and b. With U = C'r and S its null covariance,
+For a term (a, b) the columns are C_kl = phi_ak phi_bl / (kl), the product of the normal scores
+of a and b, and that of the sides of their medians. With U = C'r and S its null covariance,
 
     kernel   U'U over the C_kl, a mixture of chi2 with weights the eigenvalues of S: the cosine
              expansion of sum_nj r_n r_j D_a(n, j) D_b(n, j), D the doubly centred |u_n - u_j|;
     score    U'S^-1 U over the C_kl with k, l <= 2, a chi2: catches pairs whose leading column
              is empty, such as those that depend on |x|;
-    product  U^2 / S of the normal scores, a chi2: the pair of which the tails say most.
+    product  U^2 / S of the normal scores, a chi2: the pair of which the tails say most;
+    halves   U^2 / S of the sides of the medians, a chi2: steps, as in "both high".
 
 A triple has the score form only, k <= 2. What the main effects G of the term's own features
 would still explain is taken out of U and S first, as if G were in the null model without
@@ -39,8 +40,8 @@ from immigrate.inference.null_distributions import (
 )
 from immigrate.inference.residuals import Contrast
 
-KERNEL_WEIGHT, SCORE_WEIGHT, PRODUCT_WEIGHT = 2.0, 1.0, 1.0
-"""Shares of the forms in the combined p-value, measured: docs/interaction-test.md."""
+N_SINGLE = 2
+"""Columns with a form of their own, the last of each pair."""
 
 BLOCK_BYTES = 16e6
 # Below this p the three-moment match hands over to the saddlepoint.
@@ -84,14 +85,14 @@ def phi_products(phi: Array, terms: np.ndarray) -> Array:
 
 
 def term_columns(functions: Functions, terms: np.ndarray) -> Array:
-    """C of each pair: phi products, then that of the normal scores: (b, k^2 + 1, n).
+    """C of each pair: phi products, then those of the single functions: (b, k^2 + 2, n).
 
     Of a triple the phi products with k <= 2: (b, 8, n).
     """
     if terms.shape[1] == 3:
         return phi_products(functions.phi[:, :N_SMOOTH], terms)
-    last = functions.score[terms[:, 0]] * functions.score[terms[:, 1]]
-    return np.concatenate([phi_products(functions.phi, terms), last[:, None]], axis=1)
+    last = functions.single[terms[:, 0]] * functions.single[terms[:, 1]]
+    return np.concatenate([phi_products(functions.phi, terms), last], axis=1)
 
 
 def low_columns(functions: Functions, terms: np.ndarray) -> np.ndarray:
@@ -197,7 +198,7 @@ class FormResult:
     ----------
     log_p : ndarray of shape (n_forms, n_terms, n_sets)
     weight : ndarray of shape (n_forms, n_terms, 1)
-        Share of the form in the combined p-value; 0 where no column of it can be tested.
+        1, or 0 where no column of the form can be tested.
     """
 
     log_p: Array
@@ -205,7 +206,7 @@ class FormResult:
 
 
 def form_results(moments: Moments, is_low: np.ndarray | None = None) -> FormResult:
-    """The forms of one contrast: kernel, score and product for pairs, score for triples.
+    """The forms of one contrast: all four for pairs, score for triples.
 
     `is_low` (b, k^2) says which columns of a pair enter the score; None is for triples.
     """
@@ -213,17 +214,18 @@ def form_results(moments: Moments, is_low: np.ndarray | None = None) -> FormResu
     if is_low is None:
         weight = np.any(is_used, axis=1).astype(np.float64)
         return FormResult(score_log_p(U, S)[None], weight[None, :, None])
+    k = is_low.shape[1]
     log_p = [
-        kernel_log_p(U[:, :-1], S[:, :-1, :-1]),
-        _masked_score_log_p(U[:, :-1], S[:, :-1, :-1], is_low),
-        score_log_p(U[:, -1:], S[:, -1:, -1:]),
+        kernel_log_p(U[:, :k], S[:, :k, :k]),
+        _masked_score_log_p(U[:, :k], S[:, :k, :k], is_low),
+        *(score_log_p(U[:, [s]], S[:, [s]][:, :, [s]]) for s in range(k, k + N_SINGLE)),
     ]
     weight = [
-        KERNEL_WEIGHT * is_used[:, :-1].any(axis=1),
-        SCORE_WEIGHT * (is_used[:, :-1] & is_low).any(axis=1),
-        PRODUCT_WEIGHT * is_used[:, -1],
+        np.any(is_used[:, :k], axis=1),
+        np.any(is_used[:, :k] & is_low, axis=1),
+        *is_used[:, k:].T,
     ]
-    return FormResult(np.stack(log_p), np.stack(weight)[:, :, None])
+    return FormResult(np.stack(log_p), np.stack(weight)[:, :, None].astype(np.float64))
 
 
 def _masked_score_log_p(U: Array, S: Array, is_low: np.ndarray) -> Array:
@@ -245,7 +247,7 @@ def term_results(data: Encoded, terms: np.ndarray, contrasts: list[Contrast]) ->
     order, (_, k, n), n_sets = terms.shape[1], data.functions.phi.shape, contrasts[0].n_sets
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
     smallest = np.zeros(n_sets - 1)
-    for block in blocks(len(terms), 8.0 * (k**2 + 11) * (n + n_sets)):
+    for block in blocks(len(terms), 8.0 * (k**2 + 12) * (n + n_sets)):
         C = term_columns(data.functions, terms[block])
         G = own_main_effects(data, terms[block])
         is_low = low_columns(data.functions, terms[block]) if order == 2 else None
@@ -262,7 +264,7 @@ def term_results(data: Encoded, terms: np.ndarray, contrasts: list[Contrast]) ->
 
 def _kernel_statistic(moments: Moments, order: int) -> Array:
     """U'U of the observed labels over its null mean."""
-    kernel = slice(0, -1 if order == 2 else None)
+    kernel = slice(0, -N_SINGLE if order == 2 else None)
     mean = np.einsum("bkk->b", moments.S[:, kernel, kernel])
     square = np.sum(moments.U[:, kernel, 0] ** 2, axis=1)
     return square / np.where(mean > 0, mean, 1.0)
