@@ -92,6 +92,11 @@ class Side:
         return np.divide(1.0, self.sizes, out=np.zeros_like(self.sizes), where=is_needed)
 
     @property
+    def has_single(self) -> np.ndarray:
+        """Which terms have functions with a form of their own: (a,)."""
+        return np.asarray(np.any(self.single != 0, axis=(1, 2)))
+
+    @property
     def energy(self) -> Array:
         """Sum of the squared columns: (a, n)."""
         return np.sum(self.columns**2, axis=1)
@@ -144,7 +149,7 @@ class TileNull:
 def _tile_null(left: Side, right: Side) -> TileNull:
     powers = [np.outer((left.sizes**i).sum(1), (right.sizes**i).sum(1)) for i in (1, 2, 3)]
     n_low = [(side.low_inverse_sizes > 0).sum(axis=1) for side in (left, right)]
-    has_single = np.outer(*(side.single.any(axis=(1, 2)) for side in (left, right)))
+    has_single = left.has_single[:, None] & right.has_single
     return TileNull((powers[0], powers[1], powers[2]), np.outer(*n_low), has_single)
 
 
