@@ -215,16 +215,17 @@ def test_rare_levels_with_main_effects_are_no_interaction():
     assert n_found <= 1
 
 
-def test_curves_among_correlates_are_no_interaction():
-    """Additive, but with more columns than the null model can hold without a strong penalty."""
+@pytest.mark.parametrize(("n", "p"), [(200, 60), (2000, 15)])
+def test_curves_among_correlates_are_no_interaction(n, p):
+    """Additive, but with many columns for the samples, or samples enough to see the tails."""
     n_found = 0
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        X = rng.standard_normal((200, 60))
-        for a in range(1, 60):
+        X = rng.standard_normal((n, p))
+        for a in range(1, p):
             X[:, a] = 0.8 * X[:, a - 1] + 0.6 * X[:, a]
-        logit = (X[:, 5::10] ** 2).sum(axis=1)
-        y = rng.random(200) < 1 / (1 + np.exp(logit.mean() - logit))
+        logit = (X[:, p // 12 :: p // 6] ** 2).sum(axis=1)
+        y = rng.random(n) < 1 / (1 + np.exp(logit.mean() - logit))
         n_found += len(InteractionTest().fit(X, y).selected_)
     assert n_found <= 1
 

@@ -58,12 +58,13 @@ def test_missing_values_are_zero_everywhere_but_in_the_indicator():
 @pytest.mark.parametrize("is_nominal", [False, True])
 @pytest.mark.parametrize("n_levels", [1, 2, 5, 6, 40])
 @pytest.mark.parametrize("n_missing", [0, 3])
-def test_columns_are_counted_without_building_them(n_levels, n_missing, is_nominal):
+@pytest.mark.parametrize("n_cosines", [4, 7])
+def test_columns_are_counted_without_building_them(n_levels, n_missing, is_nominal, n_cosines):
     x = (np.arange(80) % n_levels).astype(float)
     x[:n_missing] = np.nan
     levels = feature_levels(x, np.ones(80), is_nominal)
-    columns = additive_columns(levels, np.ones(80), 4).values
-    assert n_additive_columns(levels, 4) == len(columns)
+    columns = additive_columns(levels, np.ones(80), n_cosines)
+    assert n_additive_columns(levels, n_cosines) == len(columns.values) == len(columns.penalty)
 
 
 def test_a_constant_feature_has_no_columns():

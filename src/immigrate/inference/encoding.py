@@ -29,6 +29,8 @@ MOST_NOMINAL_DUMMIES = 100
 # additive model knows more levels than that, so that no main effect is left in a product.
 MOST_NOMINAL_GROUPS = 10
 LARGEST_Z = 4.0
+FEWEST_COSINES = 4
+SQUARE_PENALTY = 4.0
 
 
 @dataclass(frozen=True)
@@ -220,7 +222,7 @@ def feature_phi(levels: Levels) -> Array:
 
 def n_additive_cosines(n: float) -> int:
     """Cosines per feature in the additive model: 4, and more once n can pay for them."""
-    return int(np.clip(np.ceil(4 * (n / 800) ** 0.5), 4, 12))
+    return int(np.clip(np.ceil(4 * (n / 800) ** 0.5), FEWEST_COSINES, 12))
 
 
 def n_additive_columns(levels: Levels, n_cosines: int) -> int:
@@ -230,7 +232,7 @@ def n_additive_columns(levels: Levels, n_cosines: int) -> int:
         return n_indicators
     if _has_dummies(levels):
         return min(levels.n_levels, MOST_NOMINAL_DUMMIES) + n_indicators
-    return 1 + n_cosines + n_indicators
+    return 1 + n_cosines + _has_tails(n_cosines) + n_indicators
 
 
 def _has_dummies(levels: Levels) -> bool:
@@ -245,12 +247,19 @@ def _dummies(levels: Levels) -> Array:
     return np.eye(MOST_NOMINAL_DUMMIES)[column]
 
 
+def _has_tails(n_cosines: int) -> bool:
+    """Whether the columns of a feature follow a square into the tails: once the basis grows."""
+    return n_cosines > FEWEST_COSINES
+
+
 def _smooth_columns(levels: Levels, n_cosines: int) -> Array:
-    """The standardised value, clipped, and cosines of its mid-rank: (n_levels, 1 + n_cosines)."""
+    """The standardised value, clipped, cosines of its mid-rank and, for many samples, a square."""
     value = levels.value / np.abs(levels.value).max()
     centred = value - levels.share @ value
     z = np.clip(centred / np.sqrt(levels.share @ centred**2), -LARGEST_Z, LARGEST_Z)
-    return np.column_stack([z, _cosines(mid_ranks(levels.share), n_cosines)])
+    u = mid_ranks(levels.share)
+    tails = [special.ndtri(u) ** 2] if _has_tails(n_cosines) else []
+    return np.column_stack([z, _cosines(u, n_cosines), *tails])
 
 
 def additive_columns(levels: Levels, weight: Array, n_cosines: int) -> AdditiveColumns:
@@ -263,7 +272,8 @@ def additive_columns(levels: Levels, weight: Array, n_cosines: int) -> AdditiveC
             penalty = np.ones(per_level.shape[1])
         else:
             per_level = _smooth_columns(levels, n_cosines)
-            penalty = np.concatenate([[1.0], np.arange(1.0, n_cosines + 1) ** 2])
+            tails = [SQUARE_PENALTY] if _has_tails(n_cosines) else []
+            penalty = np.concatenate([[1.0], np.arange(1.0, n_cosines + 1) ** 2, tails])
         values = levels.per_sample(_centred(per_level, levels.share))
     is_missing = levels.code < 0
     if is_missing.any() and not is_missing.all():
