@@ -18,5 +18,6 @@ Read the files in this order, beside ``docs/interaction-test.md``:
 
 Letters: n samples, p features, w sample weights, u mid-ranks in (0, 1), phi centred functions
 of one feature, Z the columns of the null model, mu its probabilities, V their covariance,
-r residuals, C the product columns of a term, U = C'r, S the null covariance of U.
+r residuals, C the product columns of a term, G the main effects of its own features, U = C'r
+cleared of G, S the null covariance of U.
 """
