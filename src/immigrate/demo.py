@@ -28,8 +28,9 @@ def main():
     show("Wine: 130 samples, 13 features, 2 cultivars", *wine())
     show("MONK-1: head and body matter only together, the jacket alone", *make_monk1())
     print(
-        "\nA weight says how much the model uses a feature or pair,"
-        "\nnot that two features act together."
+        "\nweight: how much the model uses a feature or pair."
+        "\np_adjusted: how sure it is that the two act together, beyond what each does alone;"
+        "\nsmall is sure, and all pairs are allowed for (InteractionTest)."
     )
 
 
@@ -42,12 +43,22 @@ def show(title, X, y):
     fitted = model.fit(X, y)[-1]
     print(f"\n{title}\n{'=' * len(title)}")
     print(f"accuracy in 10-fold cross-validation: {accuracy:.1%}")
-    table = fitted.interactions()
-    for kind, columns in (("main", ["feature_1"]), ("pair", ["feature_1", "feature_2"])):
-        print(f"\nstrongest {'features' if kind == 'main' else 'pairs'}")
-        rows = table[table["kind"] == kind].head(TOP)[[*columns, "weight", "share", "rank"]]
-        print(rows.to_string(index=False, float_format="%.3f"))
+    table = fitted.interactions(test=True)
+    columns = ["weight", "share", "rank"]
+    show_top("features", table, "main", ["feature_1", *columns])
+    show_top("pairs", table, "pair", ["feature_1", "feature_2", *columns, "p_adjusted"])
     print(f"\npath of sigma: {picture(fitted, title.split(':')[0])}")
+
+
+def show_top(title, table, kind, columns):
+    """Print the strongest rows of one kind."""
+    rows = table.loc[table["kind"] == kind, columns].head(TOP)
+    print(f"\nstrongest {title}")
+    print(
+        rows.to_string(
+            index=False, float_format="%.3f", formatters={"p_adjusted": "{:.2g}".format}
+        )
+    )
 
 
 def picture(model, name):
