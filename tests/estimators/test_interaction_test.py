@@ -314,10 +314,49 @@ def test_objects_that_are_numbers_are_numbers():
     )
 
 
+def test_missing_values_of_any_kind_are_missing():
+    X, y = xor_data()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.loc[::7, "c"] = np.nan
+    as_objects = frame.astype(object)
+    as_objects.loc[::7, "c"] = pd.NA
+    assert_same_p_values(InteractionTest().fit(frame, y), InteractionTest().fit(as_objects, y))
+
+
+def test_columns_can_be_named_and_numbered():
+    X, y = xor_data()
+    frame = pd.DataFrame(np.round(X), columns=list("abcdef"))
+    mixed = InteractionTest(categorical_features=["a", 1]).fit(frame, y)
+    assert_same_p_values(mixed, InteractionTest(categorical_features=["a", "b"]).fit(frame, y))
+
+
 def test_weights_that_are_no_counts_are_noticed():
     X, y = xor_data()
     with pytest.warns(UserWarning, match="reads weights as counts"):
         InteractionTest().fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
+
+
+def test_weights_scaled_as_advised_are_accepted(recwarn):
+    X, y = additive_data()
+    weight = np.exp(1.2 * np.random.default_rng(0).normal(size=len(y)))
+    InteractionTest().fit(X, y, sample_weight=weight * weight.sum() / np.sum(weight**2))
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("blank", [np.nan, None])
+def test_a_flag_of_one_value_or_missing_has_its_main_effect(blank):
+    """The label follows the flag, which is the XOR of two features: no pair acts beyond it."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 600))
+    is_set = (a * b > 0) ^ (rng.random(600) < 0.1)
+    y = (rng.logistic(size=600) < 3 * (is_set - 0.5)).astype(int)
+    flag = np.where(is_set, "yes", None) if blank is None else np.where(is_set, 1.0, blank)
+    test = InteractionTest().fit(pd.DataFrame({"a": a, "b": b, "flag": flag}), y)
+    as_numbers = InteractionTest().fit(pd.DataFrame({"a": a, "b": b, "flag": is_set}), y)
+    assert test.selected_.empty
+    assert test.n_tests_ == as_numbers.n_tests_ == 3
+    if blank is not None:
+        assert_same_p_values(test, as_numbers)
 
 
 def test_westfall_young_agrees_with_holm_on_clear_cases():
@@ -379,7 +418,7 @@ def test_summary_says_what_was_found():
 def test_summary_is_of_the_fit_not_of_later_parameters():
     test = InteractionTest().fit(*xor_data())
     before = test.summary()
-    assert test.set_params(order=3, adjust=None).summary() == before
+    assert test.set_params(order=3, adjust=None, stepwise=False).summary() == before
 
 
 @pytest.mark.parametrize(
@@ -387,6 +426,8 @@ def test_summary_is_of_the_fit_not_of_later_parameters():
     [
         ({"adjust": "bonferroni"}, "'holm', 'westfall-young', 'fdr', None"),
         ({"order": 4}, "2, 3"),
+        ({"order": 2.0}, "2, 3"),
+        ({"order": np.array([2, 3])}, "2, 3"),
         ({"alpha": 0}, "between 0 and 1"),
         ({"screen": 0}, "whole number"),
         ({"n_draws": 2.5}, "whole number"),
@@ -410,9 +451,15 @@ def test_wrong_data_say_what_is_right():
         InteractionTest().fit(np.where(X > 2, np.inf, X), y)
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         InteractionTest().fit(X, y, sample_weight=-np.ones(40))
-    dates = pd.DataFrame(X).add_prefix("f").assign(day=pd.date_range("2020", periods=40))
-    with pytest.raises(ValueError, match="'day' holds dates"):
-        InteractionTest().fit(dates, y)
+    with pytest.raises(ValueError, match="Every class of y has one sample"):
+        InteractionTest().fit(X[:2], [0, 1])
+    frame = pd.DataFrame(X).add_prefix("f")
+    days = pd.date_range("2020", periods=40)
+    for dates in (days, days.to_period("M")):
+        with pytest.raises(ValueError, match="'day' holds dates"):
+            InteractionTest().fit(frame.assign(day=dates), y)
+    with pytest.raises(ValueError, match="'f0' holds neither numbers nor names"):
+        InteractionTest().fit(frame.assign(f0=[[1], [2]] * 20), y)
     with pytest.raises(ValueError, match="whole number"):
         InteractionTest().fit(X, y).strongest_features(-1)
 

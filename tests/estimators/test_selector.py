@@ -192,3 +192,46 @@ def test_a_test_that_is_none_is_refused():
     X, y = make_xor(60, 4, random_state=0)
     with pytest.raises(ValueError, match="must be True, False, None or an InteractionTest"):
         ImmigrateClassifier().fit(X, y).interactions(test="yes")
+
+
+def named_xor(names):
+    X, y = make_xor(200, len(names), noise=0.1, random_state=0)
+    return X.set_axis(names, axis=1), y
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c", "a * b"], ["a", "b * c", "a * b", "c"]])
+def test_products_that_share_a_name_are_refused(names):
+    X, y = named_xor(names)
+    with pytest.raises(ValueError, match="Rename the columns of X"):
+        ImmigrateSelector(n_features_to_select=4, pairs=True, n_pairs=6).fit(X, y)
+
+
+def test_pairs_without_weight_are_no_columns():
+    X, y = make_xor(120, 4, noise=0.1, random_state=0)
+    selector = ImmigrateSelector(ImmigrateClassifier(prune=0.9), pairs=True).fit(X, y)
+    table = selector.estimator_.interactions()
+    is_used = (table["kind"] == "pair") & (table["weight"] != 0)
+    assert len(selector.pairs_) == min(5, is_used.sum())
+
+
+def test_categories_reach_the_test():
+    X, y = make_xor(200, 3, noise=0.1, random_state=0)
+    X["site"] = pd.Categorical(np.arange(200) % 4)
+    selector = ImmigrateSelector(pairs=True, test=True).fit(X, y)
+    pd.testing.assert_frame_equal(selector.test_.table_, InteractionTest().fit(X, y).table_)
+
+
+def test_one_feature_has_no_pairs():
+    X, _ = make_xor(100, 2, random_state=0)
+    one, y = X[["a"]], X["a"] > 0
+    selector = ImmigrateSelector(pairs=True, test=True).fit(one, y)
+    assert selector.get_feature_names_out().tolist() == ["a"]
+    table = ImmigrateClassifier().fit(one, y).interactions(test=np.True_)
+    assert table["p_value"].isna().all()
+
+
+def test_switches_must_be_switches():
+    X, y = make_xor(60, 3, random_state=0)
+    with pytest.raises(ValueError, match="pairs must be True or False"):
+        ImmigrateSelector(pairs="no").fit(X, y)
+    assert not hasattr(ImmigrateSelector(test=np.False_).fit(X, y), "test_")

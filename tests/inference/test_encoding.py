@@ -11,8 +11,9 @@ from immigrate.inference.encoding import (
     feature_phi,
     mid_ranks,
     n_additive_columns,
-    n_additive_cosines,
+    rough_basis,
     single_functions,
+    smooth_basis,
 )
 
 
@@ -50,7 +51,7 @@ def test_missing_values_are_zero_everywhere_but_in_the_indicator():
     x = np.array([0.1, np.nan, 2.0, 3.0, 4.0, 5.5, 6.0, 7.0, np.nan])
     levels, weight = feature_levels(x, np.ones(9)), np.ones(9)
     assert not feature_phi(levels)[:, [1, 8]].any()
-    columns = additive_columns(levels, weight, 4).values
+    columns = additive_columns(levels, weight, smooth_basis(9)).values
     assert not columns[:-1, [1, 8]].any()
     np.testing.assert_allclose(columns[-1, [1, 8]], 7 / 9)
 
@@ -58,18 +59,18 @@ def test_missing_values_are_zero_everywhere_but_in_the_indicator():
 @pytest.mark.parametrize("is_nominal", [False, True])
 @pytest.mark.parametrize("n_levels", [1, 2, 5, 6, 40])
 @pytest.mark.parametrize("n_missing", [0, 3])
-@pytest.mark.parametrize("n_cosines", [4, 7])
-def test_columns_are_counted_without_building_them(n_levels, n_missing, is_nominal, n_cosines):
+@pytest.mark.parametrize("basis", [smooth_basis(80), smooth_basis(3000), rough_basis(400)])
+def test_columns_are_counted_without_building_them(n_levels, n_missing, is_nominal, basis):
     x = (np.arange(80) % n_levels).astype(float)
     x[:n_missing] = np.nan
     levels = feature_levels(x, np.ones(80), is_nominal)
-    columns = additive_columns(levels, np.ones(80), n_cosines)
-    assert n_additive_columns(levels, n_cosines) == len(columns.values) == len(columns.penalty)
+    columns = additive_columns(levels, np.ones(80), basis)
+    assert n_additive_columns(levels, basis) == len(columns.values) == len(columns.penalty)
 
 
 def test_a_constant_feature_has_no_columns():
     levels = feature_levels(np.ones(5), np.ones(5))
-    assert len(additive_columns(levels, np.ones(5), 4).values) == 0
+    assert len(additive_columns(levels, np.ones(5), smooth_basis(5)).values) == 0
     assert not feature_phi(levels).any()
 
 
@@ -101,8 +102,23 @@ def test_features_with_few_levels_have_no_single_functions(n_levels, is_nominal)
     assert single_functions(levels).any() == (n_levels > 6 and not is_nominal)
 
 
-def test_the_basis_grows_with_the_samples():
-    counts = [n_additive_cosines(n) for n in (50, 400, 2000, 5000, 1e6)]
+@pytest.mark.parametrize("basis", [smooth_basis, rough_basis])
+def test_the_basis_grows_with_the_samples(basis):
+    counts = [basis(n).n_cosines for n in (50, 150, 1200, 5000, 1e6)]
     assert counts[0] == counts[1] == 4
     assert counts == sorted(counts)
     assert counts[-1] == 12
+
+
+@pytest.mark.parametrize("n", [20, 100, 400, 810, 2000, 1e5])
+def test_the_rough_basis_is_at_least_as_fine_as_the_smooth_one(n):
+    assert rough_basis(n).n_cosines >= smooth_basis(n).n_cosines
+    assert rough_basis(n).most_levels >= smooth_basis(n).most_levels
+
+
+def test_a_value_that_is_there_or_missing_is_a_flag():
+    is_there = np.array([True, False, True, True, False])
+    flag = feature_levels(np.where(is_there, 7.0, np.nan), np.ones(5))
+    expected = feature_levels(is_there.astype(float), np.ones(5))
+    np.testing.assert_array_equal(flag.code, expected.code)
+    np.testing.assert_array_equal(flag.share, expected.share)

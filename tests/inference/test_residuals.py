@@ -5,14 +5,14 @@ import pytest
 from inference.problems import additive_problem, mixed_problem
 
 from immigrate.inference.additive import fitted_additive_model
-from immigrate.inference.residuals import PENALTY_SHARE_IN_REFIT, Refit, drawn_labels
+from immigrate.inference.residuals import Refit, drawn_labels
 from immigrate.inference.ridge import INTERCEPT_PENALTY
 
 
 def dense_cleaning(model, weight):
     """I - A and V as dense matrices for two classes: the definition, n x n."""
     v = weight * model.probabilities[:, 0] * (1 - model.probabilities[:, 0])
-    penalty = np.maximum(model.penalty * PENALTY_SHARE_IN_REFIT, INTERCEPT_PENALTY)
+    penalty = np.maximum(model.refit_penalty, INTERCEPT_PENALTY)
     H = np.linalg.inv(model.Z.T @ (v[:, None] * model.Z) + np.diag(penalty))
     A = (v / weight)[:, None] * model.Z @ H @ (model.Z.T * weight)
     return np.eye(len(v)) - A, np.diag(v / weight)
@@ -43,7 +43,7 @@ def test_drawn_residuals_have_the_stated_covariance(n_classes):
     model = fitted_additive_model(data)
     rng = np.random.default_rng(0)
     labels = drawn_labels(model.probabilities, data.weight, 20_000, rng)
-    refit = Refit(model.Z, model.probabilities, data.weight, model.penalty)
+    refit = Refit(model.Z, model.probabilities, data.weight, model.refit_penalty)
     columns = rng.normal(size=(4, 60))
     for contrast in refit.contrasts(labels):
         U = columns @ contrast.residual

@@ -22,9 +22,15 @@ def _holds_numbers(column: pd.Series) -> bool:
     return all(isinstance(value, Number) for value in column.dropna())
 
 
+def _holds_dates(column: pd.Series) -> bool:
+    is_date = pd.api.types.is_datetime64_any_dtype(column)
+    is_date |= pd.api.types.is_timedelta64_dtype(column)
+    return is_date or isinstance(column.dtype, pd.PeriodDtype)
+
+
 def _check_no_dates(X: pd.DataFrame) -> None:
-    for name, dtype in X.dtypes.items():
-        if pd.api.types.is_datetime64_any_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
+    for name, column in X.items():
+        if _holds_dates(column):
             raise ValueError(
                 f"Column {name!r} holds dates or times. Turn it into a number first, such as "
                 "days since a start, or into a category."
@@ -33,7 +39,12 @@ def _check_no_dates(X: pd.DataFrame) -> None:
 
 def _level_codes(column: pd.Series) -> np.ndarray:
     """Index of each value among the sorted levels, NaN where missing."""
-    codes = column.astype("category").cat.codes.to_numpy(dtype=float)
+    try:
+        codes = column.astype("category").cat.codes.to_numpy(dtype=float)
+    except TypeError as error:
+        raise ValueError(
+            f"Column {column.name!r} holds neither numbers nor names: {error}."
+        ) from None
     return np.where(codes < 0, np.nan, codes)
 
 
@@ -52,38 +63,59 @@ def numeric_table(X: object) -> tuple[object, list[int]]:
         for j, named in enumerate(is_named)
         if named and not getattr(X.dtypes.iloc[j], "ordered", False)
     ]
-    if not any(is_named):
+    is_object = [pd.api.types.is_object_dtype(dtype) for dtype in X.dtypes]
+    if not any(is_named) and not any(is_object):
         return X, []
     columns = [
-        _level_codes(X.iloc[:, j]) if named else X.iloc[:, j].to_numpy(dtype=float)
+        _level_codes(X.iloc[:, j])
+        if named
+        else X.iloc[:, j].to_numpy(dtype=float, na_value=np.nan)
         for j, named in enumerate(is_named)
     ]
     return pd.DataFrame(np.column_stack(columns), columns=X.columns, index=X.index), nominal
+
+
+def nominal_columns(X: object) -> list[int]:
+    """Positions of the columns of category dtype whose order means nothing."""
+    if not isinstance(X, pd.DataFrame):
+        return []
+    return [
+        j
+        for j, dtype in enumerate(X.dtypes)
+        if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered
+    ]
+
+
+def with_categories(X: object, nominal: list[int]) -> object:
+    """`X` with columns of numbers turned into categories; nothing else than a DataFrame is."""
+    if not isinstance(X, pd.DataFrame):
+        return X
+    return X.astype({X.columns[j]: "category" for j in nominal})
 
 
 def column_indices(chosen: object, names: list[str]) -> list[int]:
     """Positions of columns given as a mask, as indices or as names."""
     if chosen is None:
         return []
-    items = np.asarray(chosen)
+    items = np.asarray(chosen, dtype=object)
     if items.ndim != 1:
         raise ValueError(
             f"categorical_features must be a list of names or indices or a mask, got {chosen!r}."
         )
-    if items.dtype == bool:
+    if all(isinstance(item, bool | np.bool_) for item in items):
         if len(items) != len(names):
             raise ValueError(
                 f"categorical_features has {len(items)} entries for {len(names)} features."
             )
-        return np.flatnonzero(items).tolist()
+        return np.flatnonzero(items.astype(bool)).tolist()
     return [_column_index(item, names) for item in items.tolist()]
 
 
 def _column_index(item: object, names: list[str]) -> int:
     if isinstance(item, str) and item in names:
         return names.index(item)
-    if isinstance(item, int) and -len(names) <= item < len(names):
-        return item % len(names)
+    if isinstance(item, int | np.integer) and -len(names) <= item < len(names):
+        return int(item) % len(names)
     raise ValueError(
         f"categorical_features has {item!r}, which is neither a feature name nor an index "
         f"below {len(names)}."

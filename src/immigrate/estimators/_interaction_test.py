@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from immigrate.estimators._columns import column_indices, numeric_table
 from immigrate.estimators._validation import check_count
 from immigrate.estimators._warnings import warn_user
-from immigrate.inference.additive import Draws, fitted_additive_model
+from immigrate.inference.additive import Draws, null_model
 from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
 from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
 from immigrate.inference.search import Effort, Search, searched_terms
@@ -162,10 +162,9 @@ class InteractionTest(BaseEstimator):
         self : InteractionTest
         """
         self._check_parameters()
-        data = self._encoded(X, y, sample_weight)
         effort = Effort(self.screen, self.max_table, self.n_jobs, self.verbose)
         draws = self._draws()
-        model = fitted_additive_model(data)
+        data, model = null_model(self._encoded(X, y, sample_weight))
         self.additive_model_ = replace(model, features=self._tested_features[model.features])
         if self.order == 3:
             pairs = searched_terms(data, model, 2, effort, draws)
@@ -180,7 +179,8 @@ class InteractionTest(BaseEstimator):
         else:
             is_found = table["p_adjusted"] <= self.alpha * (1 + ROUNDING)
             self.selected_ = table.loc[is_found].drop(columns=["rank", "is_exact"])
-        self._fitted_as = {"order": self.order, "adjust": self.adjust, "alpha": self.alpha}
+        settings = ("order", "adjust", "alpha", "stepwise")
+        self._fitted_as = {name: getattr(self, name) for name in settings}
         return self
 
     def summary(self):
@@ -201,11 +201,12 @@ class InteractionTest(BaseEstimator):
         ]
         if not len(self.selected_):
             return "\n".join([*lines, f"No {name} departs from additivity."])
-        order = "entry" if self.stepwise else "evidence"
+        order = "entry" if fitted["stepwise"] else "evidence"
         lines.append(f"Departures from additivity, in order of {order}:")
         names = self.selected_.filter(like="feature_")
         for row, p in zip(names.itertuples(index=False), self.selected_["p_adjusted"]):
-            lines.append(f"  {' x '.join(map(str, row))}: adjusted p = {p:.2g}")
+            value = f"= {p:.2g}" if p > 0 else "< 1e-300"
+            lines.append(f"  {' x '.join(map(str, row))}: adjusted p {value}")
         return "\n".join(lines)
 
     def strongest_features(self, count):
@@ -255,6 +256,8 @@ class InteractionTest(BaseEstimator):
             raise ValueError(
                 f"y has one class, {self.classes_.tolist()}; the test compares at least two."
             )
+        if len(self.classes_) == len(y):
+            raise ValueError("Every class of y has one sample; nothing can be compared.")
         if X.shape[1] < self.order:
             raise ValueError(
                 f"n_features={X.shape[1]}: order={self.order} needs at least {self.order}."
@@ -342,7 +345,7 @@ class InteractionTest(BaseEstimator):
 
 def _warn_if_no_counts(weight):
     """Weights that sum to 1 would say that there is one sample."""
-    if weight.sum() < 0.5 * len(weight):
+    if weight.sum() < 0.5 * weight.sum() ** 2 / np.sum(weight**2):
         warn_user(
             f"sample_weight sums to {weight.sum():.3g} over {len(weight)} samples. The test reads "
             "weights as counts; multiply weights of importance by sum(w) / sum(w**2).",
@@ -351,6 +354,6 @@ def _warn_if_no_counts(weight):
 
 
 def _check_choice(name, value, choices):
-    if value not in choices:
+    if not isinstance(value, str | Integral | None) or value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")

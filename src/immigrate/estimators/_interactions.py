@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
+from immigrate.estimators._interaction_test import InteractionTest
+
 
 def feature_share(W):
     """Share of each feature in the sum of all |W_ab|: its own weight and half of each pair's."""
@@ -41,12 +43,20 @@ def interaction_table(W, names, top=None):
     )
 
 
-def check_pair_test(test):
-    """Refuse what is no `InteractionTest`, or one of triples, where pairs are wanted."""
+def is_false(value):
+    """Whether a switch is off, in Python's or NumPy's way of saying it."""
+    return isinstance(value, bool | np.bool_) and not value
+
+
+def pair_test(test):
+    """The test that `test` stands for: True is the default one; one of triples is refused."""
+    if isinstance(test, bool | np.bool_) and test:
+        return InteractionTest()
     if not isinstance(test, BaseEstimator) or not hasattr(test, "order"):
         raise ValueError(f"test must be True, False, None or an InteractionTest, got {test!r}.")
     if test.order != 2:
         raise ValueError(f"test has order={test.order}; pairs need InteractionTest(order=2).")
+    return test
 
 
 def with_p_values(table, test, samples, names):
@@ -56,9 +66,10 @@ def with_p_values(table, test, samples, names):
     """
     import pandas as pd
 
-    check_pair_test(test)
     X, y, weight = samples
     frame = pd.DataFrame(X, columns=list(names))
+    if len(names) < 2:
+        return table.assign(p_value=np.nan, p_adjusted=np.nan)
     tested = clone(test).fit(frame, y, sample_weight=weight).table_
     p_values = tested[["feature_1", "feature_2", "p_value", "p_adjusted"]]
     return table.merge(p_values, on=["feature_1", "feature_2"], how="left")

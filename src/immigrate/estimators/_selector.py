@@ -17,9 +17,9 @@ from sklearn.utils.validation import (
 )
 
 from immigrate.estimators import _validation as check
+from immigrate.estimators._columns import nominal_columns, with_categories
 from immigrate.estimators._immigrate import ImmigrateClassifier
-from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators._interactions import check_pair_test
+from immigrate.estimators._interactions import is_false, pair_test
 from immigrate.estimators._screening import importances
 from immigrate.estimators._warnings import warn_user
 
@@ -51,7 +51,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         means are those of the training samples, so that the product of two features does
         not repeat what each says alone.
     n_pairs : int, default=5
-        How many pairs, the heaviest first, where no test chooses them.
+        How many pairs, the heaviest first, where no test chooses them; none of weight 0.
     test : None, bool or InteractionTest, default=None
         What chooses the pairs instead: those with a significant departure from additivity.
         True is ``InteractionTest()``. Features of a chosen pair are kept too.
@@ -116,6 +116,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         -------
         self
         """
+        nominal = nominal_columns(X)
         X, y = validate_data(self, X, y, dtype=np.float64)
         self._check_parameters()
         if sample_weight is not None:
@@ -127,7 +128,8 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
             ImmigrateClassifier() if self.estimator is None else clone(self.estimator)
         )
         self.feature_importances_ = importances(self.estimator_, X, y, sample_weight)
-        self.pairs_ = self._chosen_pairs(X, y, sample_weight)
+        self.pairs_ = self._chosen_pairs(with_categories(X, nominal), y, sample_weight)
+        self._check_names()
         return self
 
     def transform(self, X):
@@ -187,20 +189,32 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
 
     @property
     def _has_test(self):
-        return self.test is not None and self.test is not False
+        return self.test is not None and not is_false(self.test)
 
     def _check_parameters(self):
         check.check_selected_count(self.n_features_to_select, self.n_features_in_)
         check.check_count("n_pairs", self.n_pairs)
         if self.threshold is not None:
             check.check_finite("threshold", self.threshold)
+        if not isinstance(self.pairs, bool | np.bool_):
+            raise ValueError(f"pairs must be True or False, got {self.pairs!r}.")
+
+    def _check_names(self):
+        if not self.pairs:
+            return
+        names, count = np.unique(self.get_feature_names_out().astype(str), return_counts=True)
+        if np.any(count > 1):
+            raise ValueError(
+                f"Two of the chosen columns would be called {names[count > 1][0]!r}: products are "
+                "named after their features. Rename the columns of X."
+            )
 
     def _chosen_pairs(self, X, y, sample_weight):
         vars(self).pop("test_", None)
         if self._has_test:
-            if self.test is not True:
-                check_pair_test(self.test)
-            self.test_ = InteractionTest() if self.test is True else clone(self.test)
+            self.test_ = clone(pair_test(self.test))
+            if X.shape[1] < 2:
+                return np.empty((0, 2), dtype=int)
             table = self.test_.fit(X, y, sample_weight=sample_weight).selected_
         elif self.pairs:
             if not hasattr(self.estimator_, "interactions"):
@@ -209,7 +223,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
                     f"them; {self.estimator_!r} has none. Set test=True."
                 )
             table = self.estimator_.interactions()
-            table = table[table["kind"] == "pair"].head(self.n_pairs)
+            table = table[(table["kind"] == "pair") & (table["weight"] != 0)].head(self.n_pairs)
         else:
             return np.empty((0, 2), dtype=int)
         position = {name: i for i, name in enumerate(_check_feature_names_in(self))}

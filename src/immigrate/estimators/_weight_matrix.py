@@ -8,8 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.estimators import _validation as check
-from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators._interactions import feature_share, interaction_table, with_p_values
+from immigrate.estimators._interactions import (
+    feature_share,
+    interaction_table,
+    is_false,
+    pair_test,
+    with_p_values,
+)
 from immigrate.estimators._screening import ScreeningMixin, as_counts, im4e_weights
 from immigrate.kernels.threads import n_threads
 from immigrate.kernels.warm_up import warm_up
@@ -43,7 +48,8 @@ class WeightMatrixMixin(ScreeningMixin):
             and join the p-values: a weight says what the model uses, a p-value whether two
             features act together. True is ``InteractionTest()``. Not after a screen, which
             would leave the test too few pairs to count. Sample weights given to `fit` are
-            scaled to the effective sample size.
+            scaled to the effective sample size. Categories are numbers here, as they are to
+            the model.
 
         Returns
         -------
@@ -58,14 +64,14 @@ class WeightMatrixMixin(ScreeningMixin):
             check.check_count("top", top)
         names = self.get_feature_names_out()
         table = interaction_table(self.weight_matrix_, names, top)
-        if test is None or test is False:
+        if test is None or is_false(test):
             return table
+        test = pair_test(test)
         if not self._is_kept.all():
             raise ValueError(
                 "After a screen the test would see the kept features only and count too few "
                 "pairs; run InteractionTest().fit(X, y) on the whole table instead."
             )
-        test = InteractionTest() if test is True else test
         return with_p_values(table, test, (*self._fit_samples, self._count), names)
 
     @property

@@ -15,18 +15,25 @@ import numpy as np
 from immigrate.core.distances import Array
 from immigrate.inference.encoding import (
     Encoded,
-    additive_columns,
     n_additive_columns,
-    n_additive_cosines,
+    rough_basis,
+    smooth_basis,
 )
 from immigrate.inference.folds import N_FOLDS, fold_weights
 from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.residuals import Contrast, Refit, drawn_labels
 from immigrate.inference.ridge import deviance, probabilities, ridge_coefficients
-from immigrate.inference.term_statistics import term_columns
+from immigrate.inference.term_statistics import cleared_moments, score_log_p, term_columns
 
 STRENGTHS = (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 CROSS_VALIDATION_TOLERANCE = 1e-4
+# A feature with a smaller p for its rough columns gets them.
+ROUGH_BELOW = 0.01
+# The refit that clears the residuals of main effects has a share of the penalty of the fit.
+# With all of it, main effects left in the residuals raised the family-wise error to .23; for
+# features that clearly have one, even a tenth leaves enough to show in pairs of correlates.
+SHARE_IN_REFIT, EVIDENT_SHARE_IN_REFIT = 0.2, 0.01
+EVIDENT_BELOW = 0.01
 # More columns than this share of the samples, and features are screened first.
 MOST_COLUMNS_PER_SAMPLE = 0.5
 SCREENED_COUNTS = (3, 6, 10, 20, 40, 80, 160)
@@ -66,6 +73,7 @@ class AdditiveModel:
     intercept_deviance: float
     Z: Array = field(repr=False)
     penalty: Array = field(repr=False)
+    refit_penalty: Array = field(repr=False)
     coefficients: Array = field(repr=False)
     probabilities: Array = field(repr=False)
     terms: tuple[tuple[int, ...], ...] = ()
@@ -82,7 +90,7 @@ class AdditiveModel:
             rng = np.random.default_rng(draws.seed)
             drawn = drawn_labels(self.probabilities, data.weight, draws.n, rng)
             labels = np.concatenate([labels, drawn], axis=2)
-        return Refit(self.Z, self.probabilities, data.weight, self.penalty).contrasts(labels)
+        return Refit(self.Z, self.probabilities, data.weight, self.refit_penalty).contrasts(labels)
 
 
 @dataclass(frozen=True)
@@ -109,8 +117,7 @@ class _Path:
 
 def design(data: Encoded, features: np.ndarray) -> tuple[Array, Array, np.ndarray]:
     """Z = [1, columns of the features] (n, m), relative penalties and the owner of each column."""
-    n_cosines = n_additive_cosines(data.n)
-    blocks = [additive_columns(data.levels[a], data.weight, n_cosines) for a in features]
+    blocks = [data.additive_columns(a) for a in features]
     Z = np.vstack([np.ones((1, len(data.y))), *(block.values for block in blocks)]).T
     penalty = np.concatenate([[0.0], *(block.penalty for block in blocks)])
     owner = np.concatenate(
@@ -159,9 +166,12 @@ def _path(
 
 
 def _fitted(data: Encoded, features: np.ndarray, path: _Path, intercept: float) -> AdditiveModel:
-    Z, penalty, _ = design(data, features)
+    Z, penalty, owner = design(data, features)
+    penalty = path.strength * penalty
     start = np.zeros((Z.shape[1], data.Y.shape[1]))
-    beta = ridge_coefficients(Z, data.Y, data.weight, path.strength * penalty, start)
+    beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start)
+    evident = np.flatnonzero(main_effect_log_p(data, data.weight) < np.log(EVIDENT_BELOW))
+    share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
     total = data.weight.sum()
     return AdditiveModel(
         features=features,
@@ -169,10 +179,39 @@ def _fitted(data: Encoded, features: np.ndarray, path: _Path, intercept: float) 
         deviance=path.deviance / total,
         intercept_deviance=intercept / total,
         Z=Z,
-        penalty=path.strength * penalty,
+        penalty=penalty,
+        refit_penalty=share * penalty,
         coefficients=beta,
         probabilities=probabilities(Z @ beta),
     )
+
+
+def null_model(data: Encoded) -> tuple[Encoded, AdditiveModel]:
+    """The additive model, and the data with the rough basis for the features that need it."""
+    model = fitted_additive_model(data)
+    rough = rough_features(data, model)
+    if not rough:
+        return data, model
+    data = replace(data, rough=rough)
+    return data, fitted_additive_model(data)
+
+
+def rough_features(data: Encoded, model: AdditiveModel) -> frozenset[int]:
+    """Features of the model whose main effect the rough basis follows significantly better."""
+    rough = replace(data, rough=frozenset(model.features.tolist()))
+    if smooth_basis(data.n) == rough_basis(data.n):
+        return frozenset()
+    contrasts = model.contrasts(data)
+    found = []
+    for a in model.features.tolist():
+        C, G = (which.additive_columns(a).values[None] for which in (rough, data))
+        log_p = []
+        for contrast in contrasts:
+            moments = cleared_moments(C, G, contrast)
+            log_p.append(score_log_p(moments.U[:, :, :1], moments.S)[0, 0])
+        if min(log_p) < np.log(ROUGH_BELOW / len(log_p)):
+            found.append(a)
+    return frozenset(found)
 
 
 def fitted_additive_model(data: Encoded) -> AdditiveModel:
@@ -180,17 +219,18 @@ def fitted_additive_model(data: Encoded) -> AdditiveModel:
     codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.y)).T
     is_nominal = [levels.is_nominal for levels in data.levels]
     in_fold = fold_weights(codes, data.y, data.weight, is_nominal)
-    n_cosines = n_additive_cosines(data.n)
-    n_columns = sum(n_additive_columns(levels, n_cosines) for levels in data.levels)
     intercept = _path(
         data, np.ones((len(data.y), 1)), np.zeros(1), [np.array([0])] * N_FOLDS, in_fold
     )
-    if n_columns <= MOST_COLUMNS_PER_SAMPLE * data.n:
-        features = np.arange(len(data.levels))
-        Z, penalty, _ = design(data, features)
-        path = _path(data, Z, penalty, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
-        return _fitted(data, features, path, intercept.deviance)
-    return _screened_model(data, in_fold, intercept)
+    n_columns = sum(
+        n_additive_columns(levels, data.basis(a)) for a, levels in enumerate(data.levels)
+    )
+    if n_columns > MOST_COLUMNS_PER_SAMPLE * data.n:
+        return _screened_model(data, in_fold, intercept)
+    features = np.arange(len(data.levels))
+    Z, penalty, _ = design(data, features)
+    path = _path(data, Z, penalty, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
+    return _fitted(data, features, path, intercept.deviance)
 
 
 def _screened_model(data: Encoded, in_fold: Array, intercept: _Path) -> AdditiveModel:
@@ -218,13 +258,15 @@ def with_term(model: AdditiveModel, data: Encoded, term: tuple[int, ...]) -> Add
     columns = term_columns(data.functions, np.array([term]))[0]
     columns = columns[np.any(columns != 0, axis=1)]
     Z = np.column_stack([model.Z, columns.T])
-    penalty = np.concatenate([model.penalty, np.full(len(columns), FOUND_TERM_STRENGTH)])
+    own_penalty = np.full(len(columns), FOUND_TERM_STRENGTH)
+    penalty = np.concatenate([model.penalty, own_penalty])
     start = np.vstack([model.coefficients, np.zeros((len(columns), data.Y.shape[1]))])
     beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start)
     return replace(
         model,
         Z=Z,
         penalty=penalty,
+        refit_penalty=np.concatenate([model.refit_penalty, SHARE_IN_REFIT * own_penalty]),
         coefficients=beta,
         probabilities=probabilities(Z @ beta),
         terms=(*model.terms, term),

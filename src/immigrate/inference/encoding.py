@@ -3,7 +3,7 @@
 Both are built from mid-ranks u = (weight below + half the own weight) / total, so that a
 sample of weight two counts as two samples. A missing value is 0 in every column (the mean
 of a centred column), and an indicator in Z lets missingness have its own effect: what is
-not known adds nothing to any product.
+not known adds nothing to any product. A feature that is one value or missing is a flag.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ N_FUNCTIONS = 4
 N_SMOOTH = 2
 """Those of them that the score form uses."""
 
-MOST_LEVELS_AS_DUMMIES = 5
 MOST_LEVELS_AS_EIGENVECTORS = 6
 MOST_NOMINAL_DUMMIES = 100
 # Products of a nominal feature tell its most common levels apart, and the rest as one; the
 # additive model knows more levels than that, so that no main effect is left in a product.
 MOST_NOMINAL_GROUPS = 10
 LARGEST_Z = 4.0
-FEWEST_COSINES = 4
+FEWEST_COSINES, MOST_COSINES = 4, 12
 SQUARE_PENALTY = 4.0
+SAMPLES_PER_ROUGH_COSINE, SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS = 50, 15, 30
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,33 @@ class Levels:
         """Spread columns over levels (n_levels, k) to samples (k, n); missing becomes 0."""
         padded = np.vstack([per_level, np.zeros((1, per_level.shape[1]))])
         return padded[self.code].T
+
+
+@dataclass(frozen=True)
+class Basis:
+    """How closely the main effect of an ordered feature is followed.
+
+    Attributes
+    ----------
+    n_cosines : int
+        Cosines of the mid-rank, beside the value itself and a square for the tails, where
+        cosines of ranks are flat.
+    most_levels : int
+        With at most this many levels, each has a column of its own instead.
+    """
+
+    n_cosines: int
+    most_levels: int
+
+    @property
+    def n_columns(self) -> int:
+        """The value, the cosines and the square."""
+        return 2 + self.n_cosines
+
+    @property
+    def penalty(self) -> Array:
+        """Relative ridge penalty of each column."""
+        return np.concatenate([[1.0], np.arange(1.0, self.n_cosines + 1) ** 2, [SQUARE_PENALTY]])
 
 
 @dataclass(frozen=True)
@@ -107,6 +134,8 @@ class Encoded:
         What products are made of.
     y : ndarray of shape (n,)
         Class indices.
+    rough : frozenset of int
+        Features whose main effect needs the rough basis.
     """
 
     levels: list[Levels]
@@ -114,6 +143,7 @@ class Encoded:
     y: np.ndarray
     n_classes: int
     weight: Array
+    rough: frozenset[int] = frozenset()
 
     @property
     def n(self) -> float:
@@ -125,11 +155,24 @@ class Encoded:
         """Labels as a matrix (n, n_logits)."""
         return indicator_labels(self.y, self.n_classes)
 
+    def basis(self, feature: int) -> Basis:
+        """How closely the main effect of a feature is followed."""
+        return rough_basis(self.n) if feature in self.rough else smooth_basis(self.n)
+
+    def additive_columns(self, feature: int) -> AdditiveColumns:
+        """Columns of one feature in the additive model."""
+        return additive_columns(self.levels[feature], self.weight, self.basis(feature))
+
 
 def feature_levels(x: Array, weight: Array, is_nominal: bool = False) -> Levels:
-    """Distinct observed values of `x` with the share of `weight` on each."""
+    """Distinct observed values of `x` with the share of `weight` on each.
+
+    Where there is one value or none, it is a flag with two levels.
+    """
     is_observed = ~np.isnan(x)
     value, inverse = np.unique(x[is_observed], return_inverse=True)
+    if len(value) == 1 and not is_observed.all():
+        return feature_levels(is_observed.astype(np.float64), weight, is_nominal)
     code = np.full(len(x), -1)
     code[is_observed] = inverse
     share = np.bincount(inverse, weight[is_observed], minlength=len(value))
@@ -220,23 +263,33 @@ def feature_phi(levels: Levels) -> Array:
     return levels.per_sample(per_level)
 
 
-def n_additive_cosines(n: float) -> int:
-    """Cosines per feature in the additive model: 4, and more once n can pay for them."""
-    return int(np.clip(np.ceil(4 * (n / 800) ** 0.5), FEWEST_COSINES, 12))
+def smooth_basis(n: float) -> Basis:
+    """For every feature: four cosines, and more once n can pay for them."""
+    n_cosines = int(np.clip(np.ceil(4 * (n / 800) ** 0.5), FEWEST_COSINES, MOST_COSINES))
+    return Basis(n_cosines, most_levels=2 + n_cosines)
 
 
-def n_additive_columns(levels: Levels, n_cosines: int) -> int:
+def rough_basis(n: float) -> Basis:
+    """For features whose effect the smooth basis cannot follow."""
+    smooth = smooth_basis(n)
+    n_cosines = int(np.clip(n // SAMPLES_PER_ROUGH_COSINE, smooth.n_cosines, MOST_COSINES))
+    n_levels = int(min(n // SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS))
+    return Basis(n_cosines, most_levels=max(n_levels, 2 + n_cosines))
+
+
+def n_additive_columns(levels: Levels, basis: Basis) -> int:
     """How many columns `additive_columns` has."""
     n_indicators = int(np.any(levels.code < 0) and np.any(levels.code >= 0))
     if levels.n_levels < 2:
         return n_indicators
-    if _has_dummies(levels):
+    if _has_dummies(levels, basis):
         return min(levels.n_levels, MOST_NOMINAL_DUMMIES) + n_indicators
-    return 1 + n_cosines + _has_tails(n_cosines) + n_indicators
+    return basis.n_columns + n_indicators
 
 
-def _has_dummies(levels: Levels) -> bool:
-    return levels.is_nominal or levels.n_levels <= MOST_LEVELS_AS_DUMMIES
+def _has_dummies(levels: Levels, basis: Basis) -> bool:
+    """Nominal levels, and ordered ones where each can have a column of its own."""
+    return levels.is_nominal or levels.n_levels <= basis.most_levels
 
 
 def _dummies(levels: Levels) -> Array:
@@ -247,33 +300,25 @@ def _dummies(levels: Levels) -> Array:
     return np.eye(MOST_NOMINAL_DUMMIES)[column]
 
 
-def _has_tails(n_cosines: int) -> bool:
-    """Whether the columns of a feature follow a square into the tails: once the basis grows."""
-    return n_cosines > FEWEST_COSINES
-
-
-def _smooth_columns(levels: Levels, n_cosines: int) -> Array:
-    """The standardised value, clipped, cosines of its mid-rank and, for many samples, a square."""
+def _smooth_columns(levels: Levels, basis: Basis) -> Array:
+    """The standardised value, clipped, cosines of its mid-rank and a square."""
     value = levels.value / np.abs(levels.value).max()
     centred = value - levels.share @ value
     z = np.clip(centred / np.sqrt(levels.share @ centred**2), -LARGEST_Z, LARGEST_Z)
     u = mid_ranks(levels.share)
-    tails = [special.ndtri(u) ** 2] if _has_tails(n_cosines) else []
-    return np.column_stack([z, _cosines(u, n_cosines), *tails])
+    return np.column_stack([z, _cosines(u, basis.n_cosines), special.ndtri(u) ** 2])
 
 
-def additive_columns(levels: Levels, weight: Array, n_cosines: int) -> AdditiveColumns:
+def additive_columns(levels: Levels, weight: Array, basis: Basis) -> AdditiveColumns:
     """Columns of one feature in Z: dummies for few levels, else value and cosines; centred."""
     if levels.n_levels < 2:
         values, penalty = np.zeros((0, len(weight))), np.zeros(0)
     else:
-        if _has_dummies(levels):
+        if _has_dummies(levels, basis):
             per_level = _dummies(levels)
             penalty = np.ones(per_level.shape[1])
         else:
-            per_level = _smooth_columns(levels, n_cosines)
-            tails = [SQUARE_PENALTY] if _has_tails(n_cosines) else []
-            penalty = np.concatenate([[1.0], np.arange(1.0, n_cosines + 1) ** 2, tails])
+            per_level, penalty = _smooth_columns(levels, basis), basis.penalty
         values = levels.per_sample(_centred(per_level, levels.share))
     is_missing = levels.code < 0
     if is_missing.any() and not is_missing.all():

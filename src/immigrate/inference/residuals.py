@@ -1,7 +1,7 @@
 """Residuals of the additive model, cleared of what a refit would still explain.
 
-A ridge fit leaves part of every main effect in e = Y - mu. One Newton step with a tenth of
-the penalty takes it out,
+A ridge fit leaves part of every main effect in e = Y - mu. One Newton step with a smaller
+penalty D takes it out,
 
     H = (Z'VZ + D)^-1,  A = V Z H Z',  r = (I - A) e,
 
@@ -19,10 +19,6 @@ from scipy import linalg
 
 from immigrate.core.distances import Array
 from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix, label_covariance
-
-# With the fitted penalty itself, main effects left in the residuals raised the family-wise
-# error of the test to .23.
-PENALTY_SHARE_IN_REFIT = 0.1
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,7 @@ class Refit:
     Z: Array  # (n, m)
     mu: Array  # (n, n_logits)
     weight: Array  # (n,)
-    penalty: Array  # (m,), that of the fit
+    penalty: Array  # (m,), D
 
     def contrasts(self, Y: Array) -> list[Contrast]:
         """One contrast per logit for label sets Y (n, n_logits, d), scaled to their due size."""
@@ -93,7 +89,7 @@ class Refit:
     def _inverse_and_root(self) -> tuple[Array, Array]:
         """H and the L of Q = LL'."""
         information = information_matrix(self.Z, self.mu, self.weight)
-        penalty = np.maximum(self.penalty * PENALTY_SHARE_IN_REFIT, INTERCEPT_PENALTY)
+        penalty = np.maximum(self.penalty, INTERCEPT_PENALTY)
         penalised = information.copy()
         penalised[np.diag_indices_from(penalised)] += np.tile(penalty, self.mu.shape[1])
         inverse = linalg.inv(penalised, check_finite=False)

@@ -29,8 +29,6 @@ from immigrate.inference.encoding import (
     N_SMOOTH,
     Encoded,
     Functions,
-    additive_columns,
-    n_additive_cosines,
 )
 from immigrate.inference.null_distributions import (
     cauchy_combination,
@@ -104,8 +102,7 @@ def low_columns(functions: Functions, terms: np.ndarray) -> np.ndarray:
 def own_main_effects(data: Encoded, terms: np.ndarray) -> Array:
     """G of each term: additive columns of its features: (b, m, n), zero rows where fewer."""
     features, position = np.unique(terms, return_inverse=True)
-    n_cosines = n_additive_cosines(data.n)
-    own = [additive_columns(data.levels[a], data.weight, n_cosines).values for a in features]
+    own = [data.additive_columns(a).values for a in features]
     columns = np.zeros((len(features), max(map(len, own)), len(data.weight)))
     for row, values in zip(columns, own):
         row[: len(values)] = values
