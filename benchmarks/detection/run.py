@@ -31,6 +31,7 @@ from methods import (
 )
 from scenarios import ALTERNATIVES, NULLS
 from summary import printed_summary
+from twins import TWINS
 
 RESULTS = Path(__file__).parent / "results"
 METHODS = {
@@ -40,6 +41,7 @@ METHODS = {
     "prototype": prototype.evidence,
     "logistic-products": logistic_products.evidence,
     "ebm-fast": ebm_fast.evidence,
+    "ebm-fast-drawn": ebm_fast.with_drawn_labels,
     "xgboost-shap": ensemble_shap.xgboost,
     "forest-shap": ensemble_shap.random_forest,
     "immigrate-weights": immigrate_weights.evidence,
@@ -47,7 +49,7 @@ METHODS = {
 FIELDS = (
     "scenario", "n", "p", "replicate", "is_null", "any_rejected", "holm_rejected", "true_rejected",
     "true_first", "other_selected", "smallest_adjusted", "p_of_one_pair", "share_below_05",
-    "seconds",
+    "seconds", "largest_strength", "true_strength",
 )  # fmt: skip
 # The second term admits p-values that equal the level but for rounding.
 ALPHA = 0.05 + 1e-9
@@ -67,16 +69,19 @@ def seeded(scenario, n, p, replicate):
 def measured(method, scenario, n, p, replicate):
     """One row of results."""
     rng = seeded(scenario, n, p, replicate)
-    problem = {**NULLS, **ALTERNATIVES}[scenario](rng, n, p)
+    problem = {**NULLS, **ALTERNATIVES, **TWINS}[scenario](rng, n, p)
     start = time.perf_counter()
     found = METHODS[method](problem, rng)
     row = {"seconds": f"{time.perf_counter() - start:.4f}", "is_null": int(problem.truth is None)}
     row |= {"scenario": scenario, "n": n, "p": p, "replicate": replicate}
-    row["true_first"] = int(frozenset(found.terms[0].tolist()) == problem.truth)
+    is_true = [frozenset(term) == problem.truth for term in found.terms.tolist()]
+    row["true_first"] = int(is_true[0])
+    if found.strength is not None:
+        row["largest_strength"] = f"{found.strength[0]:.6g}"
+        row["true_strength"] = f"{found.strength[is_true].max(initial=0.0):.6g}"
     if found.p_adjusted is not None:
         row["any_rejected"] = int(found.p_adjusted[0] <= ALPHA)
         row["smallest_adjusted"] = f"{found.p_adjusted[0]:.3g}"
-        is_true = [frozenset(term) == problem.truth for term in found.terms.tolist()]
         row["true_rejected"] = int(any(found.p_adjusted[is_true] <= ALPHA))
     if found.selected is not None:
         row["other_selected"] = sum(term != problem.truth for term in found.selected)
@@ -127,7 +132,7 @@ def main():
     parser.add_argument("--sizes", nargs="+", default=["400x15"], help="n x p, such as 400x15")
     parser.add_argument("--replicates", type=int, default=100)
     arguments = parser.parse_args()
-    named = {"null": list(NULLS), "alternative": list(ALTERNATIVES)}
+    named = {"null": list(NULLS), "alternative": list(ALTERNATIVES), "twin": list(TWINS)}
     scenarios = [s for name in arguments.scenarios for s in named.get(name, [name])]
     sizes = [tuple(map(int, size.split("x"))) for size in arguments.sizes]
     RESULTS.mkdir(exist_ok=True)

@@ -107,6 +107,49 @@ def correlated_curves(rng, n, p):
 
 
 @null
+def close_curve(rng, n, p):
+    """The square of one feature; the next one is nearly the same feature."""
+    X = correlated_normals(rng, n, p, 0.9)
+    return Problem(X, drawn_labels(rng, 1.5 * X[:, 0] ** 2 - 1.5))
+
+
+@null
+def close_wave(rng, n, p):
+    """An effect that goes up and down, rougher than the null model expects."""
+    X = correlated_normals(rng, n, p, 0.9)
+    return Problem(X, drawn_labels(rng, 3 * np.cos(2 * X[:, 0])))
+
+
+def _with_a_sum(rng, n, p):
+    """The third feature is nearly the sum of the first two."""
+    X = rng.standard_normal((n, p))
+    X[:, 2] = (X[:, 0] + X[:, 1] + 0.3 * X[:, 2]) / np.sqrt(2.09)
+    return X
+
+
+@null
+def square_of_a_sum(rng, n, p):
+    """The square of a sum holds the product of its parts, but it is one feature's main effect."""
+    X = _with_a_sum(rng, n, p)
+    return Problem(X, drawn_labels(rng, X[:, 2] ** 2 - 1))
+
+
+@null
+def wave_of_a_sum(rng, n, p):
+    X = _with_a_sum(rng, n, p)
+    return Problem(X, drawn_labels(rng, 1.5 * np.sin(2 * X[:, 2])))
+
+
+@null
+def arbitrary_codes(rng, n, p):
+    """Ten codes that are not declared nominal, and a measurement that depends on them."""
+    X = rng.standard_normal((n, p))
+    code = rng.integers(0, 10, n)
+    X[:, 0], X[:, 1] = code, X[:, 1] + 2 * rng.standard_normal(10)[code]
+    return Problem(X, drawn_labels(rng, 1.5 * rng.standard_normal(10)[code]))
+
+
+@null
 def unbalanced(rng, n, p):
     X = rng.standard_normal((n, p))
     return Problem(X, drawn_labels(rng, -2.6 + X[:, :2] @ [1.0, 1.0]))
@@ -128,6 +171,13 @@ def linked_snps(rng, n, p):
 def sharp_steps(rng, n, p):
     X = rng.standard_normal((n, p))
     return Problem(X, drawn_labels(rng, 3.0 * (X[:, 0] > 0.5) + 3.0 * (X[:, 1] > -0.5) - 3.0))
+
+
+@null
+def steps_at_medians(rng, n, p):
+    """The main effects that ``both_high`` has, without its interaction."""
+    X = rng.standard_normal((n, p))
+    return Problem(X, drawn_labels(rng, 1.45 * (X[:, 0] > 0) + 1.45 * (X[:, 1] > 0) - 2.15))
 
 
 @null

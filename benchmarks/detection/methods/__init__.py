@@ -17,6 +17,8 @@ class Evidence:
         Sets of feature indices, strongest first.
     p_value, p_adjusted : ndarray of shape (t,) or None
         None where the method only ranks.
+    strength : ndarray of shape (t,) or None
+        By what the method ranks, where it has no p-value.
     selected : list of frozenset or None
         The terms that the method declares, where it has its own rule.
     """
@@ -24,6 +26,7 @@ class Evidence:
     terms: np.ndarray
     p_value: np.ndarray | None = None
     p_adjusted: np.ndarray | None = None
+    strength: np.ndarray | None = None
     selected: list[frozenset[int]] | None = None
 
 

@@ -30,6 +30,7 @@ MOST_NOMINAL_GROUPS = 10
 LARGEST_Z = 4.0
 FEWEST_COSINES, MOST_COSINES = 4, 12
 SQUARE_PENALTY = 4.0
+SAMPLES_PER_LEVEL, MOST_LEVELS = 40, 12
 SAMPLES_PER_ROUGH_COSINE, SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS = 50, 15, 30
 
 
@@ -266,7 +267,8 @@ def feature_phi(levels: Levels) -> Array:
 def smooth_basis(n: float) -> Basis:
     """For every feature: four cosines, and more once n can pay for them."""
     n_cosines = int(np.clip(np.ceil(4 * (n / 800) ** 0.5), FEWEST_COSINES, MOST_COSINES))
-    return Basis(n_cosines, most_levels=2 + n_cosines)
+    n_levels = int(min(n // SAMPLES_PER_LEVEL, MOST_LEVELS))
+    return Basis(n_cosines, most_levels=max(n_levels, 2 + n_cosines))
 
 
 def rough_basis(n: float) -> Basis:
@@ -274,7 +276,7 @@ def rough_basis(n: float) -> Basis:
     smooth = smooth_basis(n)
     n_cosines = int(np.clip(n // SAMPLES_PER_ROUGH_COSINE, smooth.n_cosines, MOST_COSINES))
     n_levels = int(min(n // SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS))
-    return Basis(n_cosines, most_levels=max(n_levels, 2 + n_cosines))
+    return Basis(n_cosines, most_levels=max(n_levels, 2 + n_cosines, smooth.most_levels))
 
 
 def n_additive_columns(levels: Levels, basis: Basis) -> int:

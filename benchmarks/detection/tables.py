@@ -1,0 +1,205 @@
+"""Write the tables of docs/interaction-test.md from the tracked results.
+
+    python benchmarks/detection/tables.py
+
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``; the rest of the page is
+left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[2] / "docs" / "interaction-test.md"
+# Power first reported for the recipe that the test grew from (methods/prototype.py).
+FIRST_REPORTED = {
+    "xor": 0.96, "xor_main_effects": 0.86, "both_high": 0.82, "either_high": 0.84,
+    "threshold": 0.94, "snp_xor": 0.90, "absolute_xor": 1.0, "product": 0.78,
+    "class_correlation": 0.64, "ratio": 0.14,
+}  # fmt: skip
+RANKINGS = {
+    "xgboost-shap": "XGBoost SHAP",
+    "forest-shap": "forest SHAP",
+    "immigrate-weights": "IMMIGRATE weights",
+    "logistic-products": "product terms",
+}
+
+
+def results(method):
+    return pd.read_csv(RESULTS / f"{method}.csv")
+
+
+def is_main_size(rows):
+    return (rows["n"] == 400) & (rows["p"] == 15)
+
+
+def by_scenario(rows):
+    return rows.groupby("scenario", sort=False)
+
+
+def as_rate(value, digits=3):
+    """Like .050 and 1.00; empty where there is none."""
+    if pd.isna(value):
+        return ""
+    return f"{value:.{digits}f}".lstrip("0") if value < 1 else f"{value:.{digits - 1}f}"
+
+
+def in_words(scenario):
+    return scenario.replace("_", " ")
+
+
+def markdown(columns, rows):
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def null_table():
+    columns = ["scenario", "error, Holm", "error, Westfall–Young", "single p ≤ .05"]
+    rows = results("westfall-young")
+    rows = rows[rows["is_null"] == 1]
+    return markdown(columns, [
+        (
+            in_words(scenario),
+            as_rate(group["holm_rejected"].mean()),
+            as_rate(group["any_rejected"].mean()),
+            as_rate(group["share_below_05"].mean()),
+        )
+        for scenario, group in by_scenario(rows)
+    ])  # fmt: skip
+
+
+def size_table():
+    """Null scenarios at other sizes, all of them together and the worst one."""
+    columns = [
+        "n × p", "scenarios", "data sets", "family-wise error", "worst scenario",
+        "single p ≤ .05", "seconds",
+    ]  # fmt: skip
+    rows = results("holm")
+    rows = rows[(rows["is_null"] == 1) & ~is_main_size(rows)]
+    return markdown(
+        columns, [_size_row(n, p, group) for (n, p), group in rows.groupby(["n", "p"])]
+    )
+
+
+def _size_row(n, p, group):
+    errors = by_scenario(group)["any_rejected"].mean()
+    worst = errors.idxmax()
+    n_worst = int((group["scenario"] == worst).sum())
+    return (
+        f"{n:,} × {p:,}",
+        len(errors),
+        len(group),
+        as_rate(group["any_rejected"].mean()),
+        f"{in_words(worst)} {as_rate(errors.max(), 2)} ({n_worst} data sets)",
+        as_rate(group["share_below_05"].mean()),
+        f"{group['seconds'].median():.2g}",
+    )
+
+
+def alternative_table():
+    columns = [
+        "scenario", "power first reported", "power, recipe", "power, here", "pair first, recipe",
+        "pair first, here", "any other pair selected",
+    ]  # fmt: skip
+    rows = results("holm")
+    recipe = by_scenario(results("prototype"))[["true_rejected", "true_first"]].mean()
+    lines = []
+    for scenario, group in by_scenario(rows[(rows["is_null"] == 0) & is_main_size(rows)]):
+        before = recipe.loc[scenario] if scenario in recipe.index else {}
+        rates = [
+            before.get("true_rejected"),
+            group["true_rejected"].mean(),
+            before.get("true_first"),
+            group["true_first"].mean(),
+            (group["other_selected"] > 0).mean(),
+        ]
+        reported = as_rate(FIRST_REPORTED.get(scenario), 2)
+        lines.append((in_words(scenario), reported, *map(as_rate, rates)))
+    return markdown(columns, lines)
+
+
+def power_by_size_table():
+    """Power and top-1 rate of the test, one column a size."""
+    rows = results("holm")
+    rows = rows[rows["is_null"] == 0]
+    many = rows.groupby("scenario")[["n", "p"]].apply(lambda size: len(size.drop_duplicates()) > 1)
+    rows = rows[rows["scenario"].isin(many.index[many])]
+    sizes = sorted(set(zip(rows["n"], rows["p"], strict=True)))
+    lines = []
+    for scenario, group in by_scenario(rows):
+        line = [in_words(scenario)]
+        for n, p in sizes:
+            at_size = group[(group["n"] == n) & (group["p"] == p)]
+            power, first = at_size["true_rejected"].mean(), at_size["true_first"].mean()
+            line.append(f"{as_rate(power, 2)} / {as_rate(first, 2)}" if len(at_size) else "")
+        lines.append(line)
+    return markdown(["scenario", *(f"{n:,} × {p:,}" for n, p in sizes)], lines)
+
+
+def comparison_table():
+    """Test and FAST on the same data sets; the rankings on the data sets that they saw."""
+    here, fast = results("holm"), results("ebm-fast")
+    here = here[is_main_size(here)]
+    columns = [
+        "scenario", "error in the twin, here", "power, here", "power, FAST", "first, here",
+        "first, FAST", *(f"first, {name}" for name in RANKINGS.values()),
+    ]  # fmt: skip
+    ranked = {method: by_scenario(results(method))["true_first"].mean() for method in RANKINGS}
+    lines = []
+    for scenario, found in by_scenario(fast[fast["is_null"] == 0]):
+        twin = f"{scenario}_twin"
+        same = here[here["scenario"] == scenario].merge(found[["replicate"]], on="replicate")
+        needed = critical_strength(fast[fast["scenario"] == twin])
+        rates = [
+            here[here["scenario"] == twin]["any_rejected"].mean(),
+            same["true_rejected"].mean(),
+            (found["true_strength"] > needed).mean(),
+            same["true_first"].mean(),
+            found["true_first"].mean(),
+        ]
+        others = [first.get(scenario) for first in ranked.values()]
+        lines.append(
+            (in_words(scenario), *map(as_rate, rates), *(as_rate(rate, 2) for rate in others))
+        )
+    return markdown(columns, lines)
+
+
+def critical_strength(twins):
+    """What the strongest pair of a twin exceeds in at most a twentieth of the data sets."""
+    return twins["largest_strength"].quantile(0.95, interpolation="higher")
+
+
+def product_term_errors():
+    rows = results("logistic-products")
+    columns = ["scenario", "data sets", "error, product terms"]
+    return markdown(columns, [
+        (in_words(scenario), len(group), as_rate(group["any_rejected"].mean(), 2))
+        for scenario, group in by_scenario(rows[rows["is_null"] == 1])
+    ])  # fmt: skip
+
+
+TABLES = {
+    "null": null_table,
+    "sizes": size_table,
+    "alternative": alternative_table,
+    "power by size": power_by_size_table,
+    "comparison": comparison_table,
+    "product terms": product_term_errors,
+}
+
+
+def filled(page):
+    """The page with every table made anew."""
+
+    def remade(match):
+        return f"{match[1]}\n{TABLES[match[2]]()}\n{match[3]}"
+
+    return re.sub(r"(<!-- table: (.+?) -->)\n.*?(<!-- end -->)", remade, page, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text()))
