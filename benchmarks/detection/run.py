@@ -57,8 +57,8 @@ ROUND = 25
 # The other methods take two classes, complete tables and no weights.
 GENERAL_METHODS = ("holm", "westfall-young", "triples")
 GENERAL_SCENARIOS = (
-    "three_classes", "missing_values", "counted_rows", "importance_weights", "three_class_xor",
-    "xor_missing_values",
+    "three_classes", "missing_values", "missing_among_correlates", "counted_rows",
+    "importance_weights", "three_class_xor", "xor_missing_values",
 )  # fmt: skip
 
 

@@ -239,6 +239,15 @@ def missing_values(rng, n, p):
 
 
 @null
+def missing_among_correlates(rng, n, p):
+    """The one feature with an effect is often missing; then its correlates stand in for it."""
+    X = np.sqrt(0.8) * rng.standard_normal((n, 1)) + np.sqrt(0.2) * rng.standard_normal((n, p))
+    y = drawn_labels(rng, 2 * X[:, 0])
+    X[rng.random(n) < 0.3, 0] = np.nan
+    return Problem(X, y)
+
+
+@null
 def counted_rows(rng, n, p):
     """Weights are counts: discrete rows, each (x, y) cell once with how often it was seen."""
     X = rng.integers(0, 3, (4 * n, 5)).astype(float)

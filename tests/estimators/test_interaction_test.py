@@ -314,6 +314,19 @@ def test_objects_that_are_numbers_are_numbers():
     )
 
 
+def test_correlates_of_missing_values_are_no_interaction():
+    """Where a feature is missing, its correlates carry its effect; most of these had p < .05."""
+    p_values = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = np.sqrt(0.8) * rng.normal(size=(800, 1)) + np.sqrt(0.2) * rng.normal(size=(800, 3))
+        y = (rng.logistic(size=800) < 2 * X[:, 0]).astype(int)
+        X[rng.random(800) < 0.3, 0] = np.nan
+        p_values += p_by_pair(InteractionTest(stepwise=False).fit(X, y)).values()
+    # More than 10 of 60 at .05 have probability .0003.
+    assert np.sum(np.array(p_values) < 0.05) <= 10
+
+
 def test_missing_values_of_any_kind_are_missing():
     X, y = xor_data()
     frame = pd.DataFrame(X, columns=list("abcdef"))

@@ -28,7 +28,8 @@ MOST_NOMINAL_DUMMIES = 100
 # additive model knows more levels than that, so that no main effect is left in a product.
 MOST_NOMINAL_GROUPS = 10
 LARGEST_Z = 4.0
-FEWEST_COSINES, MOST_COSINES = 4, 12
+FEWEST_COSINES, FEWEST_ROUGH_COSINES, MOST_COSINES = 4, 8, 12
+FEWEST_SAMPLES_PER_COSINE = 20
 SQUARE_PENALTY = 4.0
 SAMPLES_PER_LEVEL, MOST_LEVELS = 40, 12
 SAMPLES_PER_ROUGH_COSINE, SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS = 50, 15, 30
@@ -274,7 +275,8 @@ def smooth_basis(n: float) -> Basis:
 def rough_basis(n: float) -> Basis:
     """For features whose effect the smooth basis cannot follow."""
     smooth = smooth_basis(n)
-    n_cosines = int(np.clip(n // SAMPLES_PER_ROUGH_COSINE, smooth.n_cosines, MOST_COSINES))
+    fewest = max(min(n // FEWEST_SAMPLES_PER_COSINE, FEWEST_ROUGH_COSINES), smooth.n_cosines)
+    n_cosines = int(np.clip(n // SAMPLES_PER_ROUGH_COSINE, fewest, MOST_COSINES))
     n_levels = int(min(n // SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS))
     return Basis(n_cosines, most_levels=max(n_levels, 2 + n_cosines, smooth.most_levels))
 

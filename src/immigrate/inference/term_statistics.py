@@ -100,13 +100,22 @@ def low_columns(functions: Functions, terms: np.ndarray) -> np.ndarray:
 
 
 def own_main_effects(data: Encoded, terms: np.ndarray) -> Array:
-    """G of each term: additive columns of its features: (b, m, n), zero rows where fewer."""
+    """G of each term: additive columns of its features, on the samples where all are known.
+
+    (b, m, n), zero rows where there are fewer.
+    """
     features, position = np.unique(terms, return_inverse=True)
     own = [data.additive_columns(a).values for a in features]
     columns = np.zeros((len(features), max(map(len, own)), len(data.weight)))
     for row, values in zip(columns, own):
         row[: len(values)] = values
-    return columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(data.weight))
+    G = columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(data.weight))
+    is_known = np.array([data.levels[a].code >= 0 for a in features])
+    if is_known.all():
+        return G
+    # Where one is missing, its correlates stand in for it: only there are their effects stronger.
+    is_complete = is_known[position.reshape(terms.shape)].all(axis=1)[:, None]
+    return np.concatenate([G * is_complete, is_complete], axis=1)
 
 
 def blocks(n_terms: int, bytes_per_term: float) -> Iterator[slice]:
