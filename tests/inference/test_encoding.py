@@ -105,7 +105,7 @@ def test_features_with_few_levels_have_no_single_functions(n_levels, is_nominal)
 @pytest.mark.parametrize("basis", [smooth_basis, rough_basis])
 def test_the_basis_grows_with_the_samples(basis):
     counts = [basis(n).n_cosines for n in (50, 150, 1200, 5000, 1e6)]
-    assert counts[0] == counts[1] == 4
+    assert counts[0] == 4
     assert counts == sorted(counts)
     assert counts[-1] == 12
 
