@@ -33,7 +33,8 @@ ROUGH_BELOW = 0.01
 # With all of it, main effects left in the residuals raised the family-wise error to .23; for
 # features that clearly have one, even a tenth leaves enough to show in pairs of correlates.
 SHARE_IN_REFIT, EVIDENT_SHARE_IN_REFIT = 0.2, 0.01
-EVIDENT_BELOW = 0.01
+# Evident: p below the first, and among many features so small that chance passes few of them.
+EVIDENT_BELOW, EVIDENT_BY_CHANCE = 0.01, 0.15
 # More columns than this share of the samples, and features are screened first.
 MOST_COLUMNS_PER_SAMPLE = 0.5
 SCREENED_COUNTS = (3, 6, 10, 20, 40, 80, 160)
@@ -137,6 +138,12 @@ def main_effect_log_p(data: Encoded, weight: Array) -> Array:
     return log_three_moment_tail(q, (size.sum(1), (size**2).sum(1), (size**3).sum(1)))
 
 
+def evident_features(data: Encoded) -> np.ndarray:
+    """Indices of the features that clearly have a main effect."""
+    level = min(EVIDENT_BELOW, EVIDENT_BY_CHANCE / max(len(data.levels), 1))
+    return np.flatnonzero(main_effect_log_p(data, data.weight) < np.log(level))
+
+
 def _part(data: Encoded, Z: Array, weight: Array) -> _Part:
     is_used = weight > 0
     return _Part(Z[is_used], data.Y[is_used], weight[is_used])
@@ -170,7 +177,7 @@ def _fitted(data: Encoded, features: np.ndarray, path: _Path, intercept: float) 
     penalty = path.strength * penalty
     start = np.zeros((Z.shape[1], data.Y.shape[1]))
     beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start)
-    evident = np.flatnonzero(main_effect_log_p(data, data.weight) < np.log(EVIDENT_BELOW))
+    evident = evident_features(data)
     share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
     total = data.weight.sum()
     return AdditiveModel(
