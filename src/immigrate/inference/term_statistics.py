@@ -114,7 +114,7 @@ def own_main_effects(data: Encoded, terms: np.ndarray) -> Array:
     if is_known.all():
         return G
     # Where one is missing, its correlates stand in for it: only there are their effects stronger.
-    is_complete = is_known[position.reshape(terms.shape)].all(axis=1)[:, None]
+    is_complete = np.all(is_known[position.reshape(terms.shape)], axis=1, keepdims=True)
     return np.concatenate([G * is_complete, is_complete], axis=1)
 
 
