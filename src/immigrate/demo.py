@@ -29,8 +29,8 @@ def main():
     show("MONK-1: head and body matter only together, the jacket alone", *make_monk1())
     print(
         "\nweight: how much the model uses a feature or pair."
-        "\np_adjusted: how sure it is that the two act together, beyond what each does alone;"
-        "\nsmall is sure, and all pairs are allowed for (InteractionTest)."
+        "\np_adjusted: how often chance would show as much if no two features acted together,"
+        "\neach having its own effect; small means that the two do (InteractionTest)."
     )
 
 

@@ -75,19 +75,8 @@ def numeric_table(X: object) -> tuple[object, list[int]]:
     return pd.DataFrame(np.column_stack(columns), columns=X.columns, index=X.index), nominal
 
 
-def nominal_columns(X: object) -> list[int]:
-    """Positions of the columns of category dtype whose order means nothing."""
-    if not isinstance(X, pd.DataFrame):
-        return []
-    return [
-        j
-        for j, dtype in enumerate(X.dtypes)
-        if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered
-    ]
-
-
 def with_categories(X: object, nominal: list[int]) -> object:
-    """`X` with columns of numbers turned into categories; nothing else than a DataFrame is."""
+    """`X` with the columns at these positions as categories; an array comes back as it is."""
     if not isinstance(X, pd.DataFrame):
         return X
     return X.astype({X.columns[j]: "category" for j in nominal})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
 from immigrate.estimators._interaction_test import InteractionTest
@@ -24,8 +25,6 @@ def interaction_table(W, names, top=None):
     top : int, optional
         Only this many rows.
     """
-    import pandas as pd  # here, because it doubles the time that importing the library takes
-
     names = np.asarray(names, dtype=object)
     a, b = np.triu_indices(len(W))
     weight = W[a, b]
@@ -64,8 +63,6 @@ def with_p_values(table, test, samples, names):
 
     NaN for main effects, and for pairs that the test does not list.
     """
-    import pandas as pd
-
     X, y, weight = samples
     frame = pd.DataFrame(X, columns=list(names))
     if len(names) < 2:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from immigrate.estimators import _validation as check
-from immigrate.estimators._columns import nominal_columns, with_categories
+from immigrate.estimators._columns import numeric_table, with_categories
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._interactions import is_false, pair_test
 from immigrate.estimators._screening import importances
@@ -116,7 +116,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        nominal = nominal_columns(X)
+        _, nominal = numeric_table(X)
         X, y = validate_data(self, X, y, dtype=np.float64)
         self._check_parameters()
         if sample_weight is not None:

@@ -1,9 +1,10 @@
-"""The null model: the logit is a sum of smooth functions of single features.
+"""The null model: the logit is a sum of functions of single features.
 
 A ridge on the columns of ``encoding.additive_columns``. Its strength is chosen by the
 deviance in cross-validation. Where there are too many columns for the samples, only the
 features with the strongest main effects enter; how many is chosen in the same
-cross-validation, with the choice repeated inside each fold.
+cross-validation, with the choice repeated inside each fold. The functions are smooth;
+features that show a rougher effect get more columns, and the model is fitted again.
 """
 
 from __future__ import annotations
@@ -13,12 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from immigrate.core.distances import Array
-from immigrate.inference.encoding import (
-    Encoded,
-    n_additive_columns,
-    rough_basis,
-    smooth_basis,
-)
+from immigrate.inference.encoding import Encoded
 from immigrate.inference.folds import N_FOLDS, fold_weights
 from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.residuals import Contrast, Refit, drawn_labels
@@ -205,20 +201,16 @@ def null_model(data: Encoded) -> tuple[Encoded, AdditiveModel]:
 
 def rough_features(data: Encoded, model: AdditiveModel) -> frozenset[int]:
     """Features of the model whose main effect the rough basis follows significantly better."""
-    rough = replace(data, rough=frozenset(model.features.tolist()))
-    if smooth_basis(data.n) == rough_basis(data.n):
-        return frozenset()
-    contrasts = model.contrasts(data)
-    found = []
-    for a in model.features.tolist():
+    features = model.features.tolist()
+    rough, contrasts = replace(data, rough=frozenset(features)), model.contrasts(data)
+
+    def is_rough(a: int) -> bool:
         C, G = (which.additive_columns(a).values[None] for which in (rough, data))
-        log_p = []
-        for contrast in contrasts:
-            moments = cleared_moments(C, G, contrast)
-            log_p.append(score_log_p(moments.U[:, :, :1], moments.S)[0, 0])
-        if min(log_p) < np.log(ROUGH_BELOW / len(log_p)):
-            found.append(a)
-    return frozenset(found)
+        moments = [cleared_moments(C, G, contrast) for contrast in contrasts]
+        log_p = min(score_log_p(one.U, one.S)[0, 0] for one in moments)
+        return bool(log_p < np.log(ROUGH_BELOW / len(contrasts)))
+
+    return frozenset(filter(is_rough, features))
 
 
 def fitted_additive_model(data: Encoded) -> AdditiveModel:
@@ -229,9 +221,7 @@ def fitted_additive_model(data: Encoded) -> AdditiveModel:
     intercept = _path(
         data, np.ones((len(data.y), 1)), np.zeros(1), [np.array([0])] * N_FOLDS, in_fold
     )
-    n_columns = sum(
-        n_additive_columns(levels, data.basis(a)) for a, levels in enumerate(data.levels)
-    )
+    n_columns = sum(map(data.n_additive_columns, range(len(data.levels))))
     if n_columns > MOST_COLUMNS_PER_SAMPLE * data.n:
         return _screened_model(data, in_fold, intercept)
     features = np.arange(len(data.levels))

@@ -28,11 +28,13 @@ MOST_NOMINAL_DUMMIES = 100
 # additive model knows more levels than that, so that no main effect is left in a product.
 MOST_NOMINAL_GROUPS = 10
 LARGEST_Z = 4.0
-FEWEST_COSINES, FEWEST_ROUGH_COSINES, MOST_COSINES = 4, 8, 12
-FEWEST_SAMPLES_PER_COSINE = 20
 SQUARE_PENALTY = 4.0
+# The smooth basis: how many cosines, and how many well-filled levels have dummies instead.
+FEWEST_COSINES, MOST_COSINES = 4, 12
 SAMPLES_PER_LEVEL, MOST_LEVELS = 40, 12
-SAMPLES_PER_ROUGH_COSINE, SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS = 50, 15, 30
+# The rough basis: one cosine per 50 samples, 8 at least where there are 20 for each.
+SAMPLES_PER_ROUGH_COSINE, FEWEST_ROUGH_COSINES, FEWEST_SAMPLES_PER_COSINE = 50, 8, 20
+SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS = 15, 30
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Basis:
         Cosines of the mid-rank, beside the value itself and a square for the tails, where
         cosines of ranks are flat.
     most_levels : int
-        With at most this many levels, each has a column of its own instead.
+        With at most this many levels, or no more than there would be columns, each has a
+        column of its own instead.
     """
 
     n_cosines: int
@@ -161,6 +164,10 @@ class Encoded:
         """How closely the main effect of a feature is followed."""
         return rough_basis(self.n) if feature in self.rough else smooth_basis(self.n)
 
+    def n_additive_columns(self, feature: int) -> int:
+        """How many columns a feature has in the additive model."""
+        return n_additive_columns(self.levels[feature], self.basis(feature))
+
     def additive_columns(self, feature: int) -> AdditiveColumns:
         """Columns of one feature in the additive model."""
         return additive_columns(self.levels[feature], self.weight, self.basis(feature))
@@ -169,7 +176,7 @@ class Encoded:
 def feature_levels(x: Array, weight: Array, is_nominal: bool = False) -> Levels:
     """Distinct observed values of `x` with the share of `weight` on each.
 
-    Where there is one value or none, it is a flag with two levels.
+    A feature that is one value or missing is a flag: missing is its other level.
     """
     is_observed = ~np.isnan(x)
     value, inverse = np.unique(x[is_observed], return_inverse=True)
@@ -268,17 +275,15 @@ def feature_phi(levels: Levels) -> Array:
 def smooth_basis(n: float) -> Basis:
     """For every feature: four cosines, and more once n can pay for them."""
     n_cosines = int(np.clip(np.ceil(4 * (n / 800) ** 0.5), FEWEST_COSINES, MOST_COSINES))
-    n_levels = int(min(n // SAMPLES_PER_LEVEL, MOST_LEVELS))
-    return Basis(n_cosines, most_levels=max(n_levels, 2 + n_cosines))
+    return Basis(n_cosines, most_levels=int(min(n // SAMPLES_PER_LEVEL, MOST_LEVELS)))
 
 
 def rough_basis(n: float) -> Basis:
     """For features whose effect the smooth basis cannot follow."""
-    smooth = smooth_basis(n)
-    fewest = max(min(n // FEWEST_SAMPLES_PER_COSINE, FEWEST_ROUGH_COSINES), smooth.n_cosines)
+    affordable = min(n // FEWEST_SAMPLES_PER_COSINE, FEWEST_ROUGH_COSINES)
+    fewest = max(affordable, smooth_basis(n).n_cosines)
     n_cosines = int(np.clip(n // SAMPLES_PER_ROUGH_COSINE, fewest, MOST_COSINES))
-    n_levels = int(min(n // SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS))
-    return Basis(n_cosines, most_levels=max(n_levels, 2 + n_cosines, smooth.most_levels))
+    return Basis(n_cosines, most_levels=int(min(n // SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS)))
 
 
 def n_additive_columns(levels: Levels, basis: Basis) -> int:
@@ -293,7 +298,7 @@ def n_additive_columns(levels: Levels, basis: Basis) -> int:
 
 def _has_dummies(levels: Levels, basis: Basis) -> bool:
     """Nominal levels, and ordered ones where each can have a column of its own."""
-    return levels.is_nominal or levels.n_levels <= basis.most_levels
+    return levels.is_nominal or levels.n_levels <= max(basis.most_levels, basis.n_columns)
 
 
 def _dummies(levels: Levels) -> Array:

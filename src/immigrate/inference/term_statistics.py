@@ -251,9 +251,11 @@ def combined_log_p(forms: list[FormResult]) -> Array:
 def term_results(data: Encoded, terms: np.ndarray, contrasts: list[Contrast]) -> TermResult:
     """Statistic and p-value of every term (rows of feature indices)."""
     order, (_, k, n), n_sets = terms.shape[1], data.functions.phi.shape, contrasts[0].n_sets
+    n_own = max(map(data.n_additive_columns, np.unique(terms).tolist()), default=0)
+    n_columns = k**2 + N_SINGLE + order * n_own
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
     smallest = np.zeros(n_sets - 1)
-    for block in blocks(len(terms), 8.0 * (k**2 + 12) * (n + n_sets)):
+    for block in blocks(len(terms), 8.0 * n_columns * (n + n_sets)):
         C = term_columns(data.functions, terms[block])
         G = own_main_effects(data, terms[block])
         is_low = low_columns(data.functions, terms[block]) if order == 2 else None
