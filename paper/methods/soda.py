@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations_with_replacement
 
+import joblib
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
 from paper.methods.binary import BinaryClassifier
 from paper.methods.logistic import maximum_likelihood
 from paper.methods.method import Method, inner_folds
+
+# The five inner training sets and the outer one: each is fitted for three values of gam.
+N_FITS_REMEMBERED = 6
 
 
 class Soda(Method):
@@ -68,21 +73,43 @@ class SodaClassifier(BinaryClassifier):
 
 
 class ExtendedBIC:
-    """EBIC(terms) = -2 log L + |terms| (log n + 2 gam log p), remembered for each set of terms."""
+    """EBIC(terms) = -2 log L + |terms| (log n + 2 gam log p)."""
 
     def __init__(self, X, y, gam):
-        self.X, self.y = X, y
+        self.likelihood = _likelihood_of(_Likelihood(X, y))
         self.price = np.log(len(X)) + 2 * gam * np.log(X.shape[1])
         # The square of a two-valued column is the column again.
         self.is_binary = np.array([len(np.unique(column)) <= 2 for column in X.T])
-        self._known: dict[frozenset, float] = {}
 
     def __call__(self, terms: frozenset) -> float:
         """The criterion for a set of terms."""
+        return -2 * self.likelihood(terms) + self.price * len(terms)
+
+
+class _Likelihood:
+    """The largest log-likelihood for a set of terms, remembered. Equal data make equal objects."""
+
+    def __init__(self, X, y):
+        self.X, self.y = X, y
+        self._digest = joblib.hash((X, y))
+        self._known: dict[frozenset, float] = {}
+
+    def __call__(self, terms: frozenset) -> float:
         if terms not in self._known:
-            value = maximum_likelihood(design(self.X, sorted(terms)), self.y)[1]
-            self._known[terms] = -2 * value + self.price * len(terms)
+            self._known[terms] = maximum_likelihood(design(self.X, sorted(terms)), self.y)[1]
         return self._known[terms]
+
+    def __hash__(self):
+        return hash(self._digest)
+
+    def __eq__(self, other):
+        return self._digest == other._digest
+
+
+@lru_cache(maxsize=N_FITS_REMEMBERED)
+def _likelihood_of(data: _Likelihood) -> _Likelihood:
+    """The first object made for the same data: gam changes the price of terms, not their fits."""
+    return data
 
 
 def greedy_path(start, neighbours, criterion, n_forced=0):
