@@ -1,11 +1,11 @@
 """Which open choice of Algorithm 3 explains the accuracy of BIM on a table?
 
-    python benchmarks/bim_choices.py --data FOLDER [--table GLA] [--only rising free]
+    python benchmarks/bim_choices.py --data FOLDER [--table GLA] [--only rising free] [--repeats 2]
 
 The paper leaves open where a round's W starts, how many steps it takes, whether a training
 sample counts among its own neighbours when the error is taken, and (in the R package) whether
-votes are hard or shares of distance. Each is varied alone; 10-fold cross-validation, two
-repeats, everything inside the folds.
+votes are hard or shares of distance. Each is varied alone; repeated 10-fold cross-validation,
+everything inside the folds.
 """
 
 from __future__ import annotations
@@ -58,10 +58,12 @@ def main():
     parser.add_argument("--data", type=Path, default=os.environ.get("IMMIGRATE_DATA"))
     parser.add_argument("--table", default="GLA")
     parser.add_argument("--only", nargs="+", default=[""], help="words in the choice's name")
+    parser.add_argument("--repeats", type=int, default=2)
     options = parser.parse_args()
     data = pd.read_csv(Path(options.data) / f"{options.table}.csv")
     X, y = data.drop(columns="target").to_numpy(float), pd.factorize(data["target"])[0]
-    folds = list(RepeatedStratifiedKFold(n_splits=10, n_repeats=2, random_state=0).split(X, y))
+    splitter = RepeatedStratifiedKFold(n_splits=10, n_repeats=options.repeats, random_state=0)
+    folds = list(splitter.split(X, y))
     print(f"| {options.table} | accuracy | learners kept of {T} |\n|---|---|---|")
     chosen = {name: c for name, c in CHOICES.items() if any(w in name for w in options.only)}
     for name, choice in chosen.items():

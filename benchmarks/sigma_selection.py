@@ -28,13 +28,17 @@ RESULTS = Path(__file__).parent / "results" / "sigma_selection.csv"
 
 # Shuffled, because some tables are sorted.
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
-PAPER = {"sigmas": "paper", "prunes": (None, "auto")}
+PAPER = {"sigmas": "paper", "prunes": (None, "auto"), "rules": ("energy",)}
 WAYS = {
     "auto": (StandardScaler(), ImmigrateClassifier()),
     "auto, other units": (StandardScaler(), ImmigrateClassifier()),
     "auto, min-max": (MinMaxScaler(), ImmigrateClassifier()),
     "sigma = 1": (StandardScaler(), ImmigrateClassifier(1.0)),
     "leave-one-out": (StandardScaler(), ImmigrateClassifierCV()),
+    "leave-one-out, free energy only": (
+        StandardScaler(),
+        ImmigrateClassifierCV(rules=("energy",)),
+    ),
     "5-fold": (StandardScaler(), ImmigrateClassifierCV(cv=FOLDS)),
     "leave-one-out, min-max": (MinMaxScaler(), ImmigrateClassifierCV()),
     "leave-one-out, paper's grid": (StandardScaler(), ImmigrateClassifierCV(**PAPER)),

@@ -129,7 +129,7 @@ def test_wine_always_has_learners():
 
 
 def test_label_noise_does_not_collapse_the_vote():
-    """A fifth of the labels flipped: the ensemble stays within a point of the single model."""
+    """A fifth of the labels flipped: the ensemble stays within a point of one such model."""
     rng = np.random.default_rng(0)
     gain = []
     for seed in range(5):
@@ -139,7 +139,8 @@ def test_label_noise_does_not_collapse_the_vote():
         boosted = (
             BoostedImmigrateClassifier(50).fit(X[train], y[train]).score(X[test], clean[test])
         )
-        single = ImmigrateClassifierCV().fit(X[train], y[train]).score(X[test], clean[test])
+        one = ImmigrateClassifierCV(rules=("energy",)).fit(X[train], y[train])
+        single = one.score(X[test], clean[test])
         gain.append(boosted - single)
     assert np.mean(gain) > -0.01
 

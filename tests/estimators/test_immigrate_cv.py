@@ -56,7 +56,7 @@ def test_leave_one_out_choice_is_what_single_fits_say(wine, constraint):
     X, y = wine
     path = ImmigrateClassifierCV(constraint=constraint).fit(X, y)
     for row in path.scores_path_.itertuples():
-        single = ImmigrateClassifier(row.sigma, constraint=constraint).fit(X, y)
+        single = ImmigrateClassifier(row.sigma, rule=row.rule, constraint=constraint).fit(X, y)
         accuracy = (single.leave_one_out_predict() == y).mean()
         limit = 0 if constraint == "nonnegative" else 3 / len(y)
         assert abs(accuracy - row.selection_score) <= limit + 1e-12
@@ -184,9 +184,8 @@ def test_screen_is_inside_the_folds(wine):
     """With a screen chosen on all samples the criterion of pure noise would be optimistic."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 400)), np.arange(60) % 2
-    path = ImmigrateClassifierCV([1.0], prunes=(None,), cv=5, screen="im4e", screen_max=10).fit(
-        X, y
-    )
+    path = ImmigrateClassifierCV([1.0], rules=("energy",), cv=5, screen="im4e", screen_max=10)
+    path.fit(X, y)
     assert path.cv_results_["mean_test_score"].item() < 0.7
     assert (path.leave_one_out_predict() == y).mean() > 0.75
 

@@ -25,6 +25,16 @@ def test_chosen_point_is_marked_in_every_panel(display):
         assert any(line.get_xdata()[0] == display._chosen["sigma"] for line in marks)
 
 
+def test_every_candidate_can_be_seen(display):
+    """Curves that coincide stand beside each other, and the mark is on the chosen one."""
+    *curves, mark = [line for line in display.axes_[0].lines if len(line.get_xdata()) != 2]
+    points = [point for line in curves for point in line.get_xydata()]
+    assert len(np.unique(points, axis=0)) == len(display.scores)
+    assert any(np.array_equal(mark.get_xydata()[0], point) for point in points)
+    labels = {text.get_text() for text in display.axes_[0].get_legend().get_texts()}
+    assert {"energy rule, not pruned", "distance rule, pruned (auto)"} < labels
+
+
 def test_criterion_is_called_one(display):
     assert display.axes_[0].get_ylabel() == "selection criterion"
     assert "not an estimate of performance" in display.axes_[0].get_title()

@@ -49,8 +49,9 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
     prunes : tuple, default=(None,)
         Choices for `prune` of `ImmigrateClassifier`; ``(None, "auto")`` is the paper's. Offering
         pruning did not raise the accuracy on average (docs/choosing-sigma.md).
-    rules : tuple, default=("energy",)
-        Choices for `rule` of `ImmigrateClassifier`.
+    rules : tuple, default=("energy", "distance")
+        Choices for `rule` of `ImmigrateClassifier`. The free energy is better with small
+        neighbourhoods and unbalanced classes, the expected distance at large sigma.
     cv : int, splitter, iterable or None, default=None
         None is leave-one-out on the training samples, at no cost. An integer or a splitter
         is cross-validation, as in the paper.
@@ -122,7 +123,7 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         sigmas="auto",
         *,
         prunes=(None,),
-        rules=("energy",),
+        rules=("energy", "distance"),
         cv=None,
         scoring="accuracy",
         one_standard_error=False,

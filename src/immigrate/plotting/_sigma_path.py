@@ -9,6 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.plotting._style import PALETTE, require_matplotlib, spread_labels
 
+# Curves stand this factor of sigma apart, so that their error bars can be told from each other.
+BESIDE = 1.025
+
 
 class SigmaPathDisplay:
     """Selection criterion, cost and strongest weights along sigma, the chosen point marked.
@@ -119,10 +122,11 @@ class SigmaPathDisplay:
         return self.scores[self.scores["is_chosen"]].iloc[0]
 
     def _plot_scores(self, ax):
-        curves = self.scores.groupby(["prune", "rule"], sort=False, dropna=False)
-        for color, ((prune, rule), curve) in zip(cycle(PALETTE), curves):
+        curves = list(self.scores.groupby(["prune", "rule"], sort=False, dropna=False))
+        for k, (color, (_, curve)) in enumerate(zip(cycle(PALETTE), curves)):
+            sigma = curve["sigma"] * BESIDE ** (k - (len(curves) - 1) / 2)
             ax.errorbar(
-                curve["sigma"],
+                sigma,
                 curve["selection_score"],
                 yerr=curve["standard_error"],
                 color=color,
@@ -130,11 +134,13 @@ class SigmaPathDisplay:
                 markersize=4,
                 linewidth=1.5,
                 elinewidth=0.7,
-                label=f"{'not pruned' if prune == 'None' else f'pruned ({prune})'}, {rule} rule",
+                label=self._label(curve.iloc[0]),
             )
+            is_chosen = curve["is_chosen"]
+            if is_chosen.any():
+                chosen = sigma[is_chosen], curve["selection_score"][is_chosen]
         ax.plot(
-            self._chosen["sigma"],
-            self._chosen["selection_score"],
+            *chosen,
             marker="o",
             markersize=13,
             markerfacecolor="none",
@@ -145,6 +151,14 @@ class SigmaPathDisplay:
         ax.set_ylabel("selection criterion")
         ax.set_title("Used to choose sigma; not an estimate of performance", fontsize="medium")
         ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
+
+    def _label(self, candidate):
+        """Rule, and pruning where there was a choice of it."""
+        words = [f"{candidate['rule']} rule"]
+        if self.scores["prune"].nunique() > 1:
+            prune = candidate["prune"]
+            words.append("not pruned" if prune == "None" else f"pruned ({prune})")
+        return ", ".join(words)
 
     def _plot_costs(self, ax):
         ax.plot(self._sigmas, self.costs, color=PALETTE[0], marker="o", markersize=4)
