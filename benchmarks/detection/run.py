@@ -49,7 +49,7 @@ METHODS = {
 FIELDS = (
     "scenario", "n", "p", "replicate", "is_null", "any_rejected", "holm_rejected", "true_rejected",
     "true_first", "other_selected", "smallest_adjusted", "p_of_one_pair", "share_below_05",
-    "seconds", "largest_strength", "true_strength",
+    "seconds", "largest_strength", "true_strength", "lookalike_first",
 )  # fmt: skip
 # The second term admits p-values that equal the level but for rounding.
 ALPHA = 0.05 + 1e-9
@@ -76,6 +76,7 @@ def measured(method, scenario, n, p, replicate):
     row |= {"scenario": scenario, "n": n, "p": p, "replicate": replicate}
     is_true = [frozenset(term) == problem.truth for term in found.terms.tolist()]
     row["true_first"] = int(is_true[0])
+    row["lookalike_first"] = int(frozenset(found.terms[0].tolist()) == problem.lookalike)
     if found.strength is not None:
         row["largest_strength"] = f"{found.strength[0]:.6g}"
         row["true_strength"] = f"{found.strength[is_true].max(initial=0.0):.6g}"

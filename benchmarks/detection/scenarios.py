@@ -21,12 +21,16 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Problem:
-    """A table, labels, and the set of features that truly act together (None: no such set)."""
+    """A table, labels, and the set of features that truly act together (None: no such set).
+
+    `lookalike` is the set that would be first for a method which takes main effects for pairs.
+    """
 
     X: np.ndarray
     y: np.ndarray
     truth: frozenset[int] | None = None
     weight: np.ndarray | None = None
+    lookalike: frozenset[int] | None = None
 
 
 Scenario = Callable[[np.random.Generator, int, int], Problem]

@@ -2,7 +2,8 @@
 
 Its labels come from the additive logistic model that is nearest to the scenario's own labels,
 fitted once to many samples. What a method finds in the twin is not there, so the largest
-strength over twins says how strong a pair must be to stand out at a given error rate.
+strength over twins says how strong a pair must be to stand out at a given error rate. How often
+the pair of the scenario comes first in the twin says how much of a ranking is main effects.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ def nearest_additive_model(scenario):
 
 def twin(rng, n, p, *, scenario):
     edges, encoder, model = nearest_additive_model(scenario)
-    X = ALTERNATIVES[scenario](rng, n, p).X
+    problem = ALTERNATIVES[scenario](rng, n, p)
+    X = problem.X
     logit = model.decision_function(encoder.transform(binned(X[:, :N_FEATURES], edges)))
-    return Problem(X, drawn_labels(rng, logit))
+    return Problem(X, drawn_labels(rng, logit), lookalike=problem.truth)
 
 
 TWINS = {
