@@ -41,6 +41,7 @@ METHODS = {
     "prototype": prototype.evidence,
     "logistic-products": logistic_products.evidence,
     "ebm-fast": ebm_fast.evidence,
+    "ebm-fast-cleared": ebm_fast.after_clearing,
     "ebm-fast-drawn": ebm_fast.with_drawn_labels,
     "xgboost-shap": ensemble_shap.xgboost,
     "forest-shap": ensemble_shap.random_forest,

@@ -1,10 +1,12 @@
 """FAST, the interaction detection of explainable boosting machines (package interpret-core).
 
-FAST gives strengths, no p-values, of what the additive model of this library leaves. How strong
-a pair must be to count has to come from elsewhere: from the twins of a scenario
-(``evidence``), which no user has, or from labels drawn from the additive model, which is fitted
-anew to each set of them (``with_drawn_labels``). The second does not hold its error rate where
-the model shrinks strong main effects, because FAST takes what is left of them for a pair.
+FAST gives strengths, no p-values, of what an additive model leaves: that of this library with the
+penalty that predicts best (``evidence``), or with the small one by which the test clears its
+residuals of main effects (``after_clearing``). How strong a pair must be to count has to come from
+elsewhere: from the twins of a scenario, which no user has, or from labels drawn from the
+additive model, which is fitted anew to each set of them (``with_drawn_labels``). The second does
+not hold its error rate where the model shrinks strong main effects, because FAST takes what is
+left of them for a pair.
 
 References
 ----------
@@ -35,26 +37,37 @@ def additive_model(problem):
     return InteractionTest(stepwise=False).fit(problem.X, problem.y).additive_model_
 
 
-def additive_logit(null, y):
-    """Log-odds of the additive model, with its penalty, fitted to the labels `y`."""
+def additive_logit(null, y, penalty):
+    """Log-odds of the additive model fitted to the labels `y`."""
     labels, weight = y[:, None].astype(float), np.ones(len(y))
-    beta = ridge_coefficients(null.Z, labels, weight, null.penalty, null.coefficients)
+    beta = ridge_coefficients(null.Z, labels, weight, penalty, null.coefficients)
     return (null.Z @ beta)[:, 0]
 
 
 def evidence(problem, rng):
     null = additive_model(problem)
-    terms, strength = strengths(problem.X, problem.y, additive_logit(null, problem.y))
+    return _ranking(problem, additive_logit(null, problem.y, null.penalty))
+
+
+def after_clearing(problem, rng):
+    null = additive_model(problem)
+    return _ranking(problem, additive_logit(null, problem.y, null.refit_penalty))
+
+
+def _ranking(problem, logit):
+    terms, strength = strengths(problem.X, problem.y, logit)
     return Evidence(terms, strength=strength)
 
 
 def with_drawn_labels(problem, rng):
     null = additive_model(problem)
     mu = null.probabilities[:, 0]
-    terms, strength = strengths(problem.X, problem.y, additive_logit(null, problem.y))
+    logit = additive_logit(null, problem.y, null.penalty)
+    terms, strength = strengths(problem.X, problem.y, logit)
     strongest = []
     for _ in range(N_DRAWS):
         drawn = (rng.random(len(mu)) < mu).astype(int)
-        strongest.append(strengths(problem.X, drawn, additive_logit(null, drawn))[1][0])
+        logit = additive_logit(null, drawn, null.penalty)
+        strongest.append(strengths(problem.X, drawn, logit)[1][0])
     n_as_strong = np.sum(np.array(strongest)[:, None] >= strength, axis=0)
     return Evidence(terms, p_adjusted=(1 + n_as_strong) / (1 + N_DRAWS), strength=strength)
