@@ -46,7 +46,7 @@ def run(
     with closing(joined_store(results, described)) as store:
         done = store.finished(described, retry=retry)
         pending = [cell for cell in cells if cell not in done]
-        progress = Progress(len(pending), report or _to_terminal)
+        progress = Progress(len(pending), report or ToStandardError())
         for cell, result in _outcomes(pending, data, n_jobs, time_limit):
             store.add(cell, result, described[cell.method], immigrate.__version__)
             progress.advance(cell, result)
@@ -98,12 +98,21 @@ class Progress:
         )
 
 
-def _to_terminal(line: str) -> None:
-    """Overwrite one line on a terminal; in a log file print now and then only."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-    elif int(line.split("/", 1)[0]) % 100 == 0:
-        print(line, file=sys.stderr, flush=True)
+class ToStandardError:
+    """Overwrites one line on a terminal; in a log file prints a line a minute at most."""
+
+    SECONDS_BETWEEN_LINES = 60.0
+
+    def __init__(self):
+        self._last_time = -float("inf")
+
+    def __call__(self, line: str) -> None:
+        """Show the line, or not yet."""
+        if sys.stderr.isatty():
+            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self._last_time >= self.SECONDS_BETWEEN_LINES:
+            print(line, file=sys.stderr, flush=True)
+            self._last_time = time.monotonic()
 
 
 def _clock(seconds: float) -> str:

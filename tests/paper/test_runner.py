@@ -11,7 +11,7 @@ import pytest
 
 from paper.cells import Cell, Outcome, settings
 from paper.cli import main
-from paper.runner import Tally, run
+from paper.runner import Tally, ToStandardError, run
 from paper.store import DATABASE, Store, read_tracked, with_settings, write_tracked
 from paper.worker import Worker
 
@@ -79,6 +79,14 @@ def test_only_missing_cells_run(tmp_path, plan):
     assert run(plan, tmp_path, report=lines.append) == Tally(1, 0)
     assert run(plan, tmp_path, report=lines.append) == Tally(0, 0)
     assert lines[1].startswith("2/2 (100 %), 0:00:00 left")
+
+
+def test_a_log_gets_a_line_a_minute(capsys, monkeypatch):
+    report = ToStandardError()
+    for seconds, line in [(0, "first"), (59, "too soon"), (61, "second")]:
+        monkeypatch.setattr("paper.runner.time.monotonic", lambda now=seconds: now)
+        report(line)
+    assert capsys.readouterr().err.split() == ["first", "second"]
 
 
 def test_failed_cells_run_again_only_when_asked(tmp_path, plan):
