@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
+from threading import Thread
 
 from paper.cells import Cell, Outcome, outcome
 
@@ -62,9 +63,16 @@ class Worker:
 
 
 def _serve(pipe, folder) -> None:
+    Thread(target=_end_with_parent, daemon=True).start()
     pipe.send("ready")
     while True:
         try:
             pipe.send(outcome(pipe.recv(), folder))
         except (EOFError, OSError):
             return  # The parent is gone: nobody would read another answer.
+
+
+def _end_with_parent() -> None:
+    """When the run is killed, drop the cell that nobody waits for: it may take an hour."""
+    multiprocessing.parent_process().join()
+    os._exit(1)

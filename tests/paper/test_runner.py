@@ -29,6 +29,13 @@ def n_results(folder):
     return len(stored(folder)) if (folder / DATABASE).exists() else 0
 
 
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 def stored(folder):
     with closing(Store(folder / DATABASE)) as store:
         return store.frame()
@@ -66,6 +73,33 @@ def test_a_cell_over_the_time_limit_is_stopped_and_the_next_one_runs():
         assert worker(Cell("WIN", "1NN", 0, 0, 3)).status == "ok"
     finally:
         worker.close()
+
+
+HANGING_RUN = """
+import sys
+from paper.cells import Cell
+from paper.worker import Worker
+worker = Worker(sys.argv[1], time_limit=600)
+worker._start()
+print(worker._process.pid, flush=True)
+worker(Cell("GLA", "1NN", 0, 0, 3))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="asks /proc which processes run")
+def test_a_worker_ends_with_its_run(tmp_path):
+    """Its cell reads a pipe that nobody writes to, and so would never end."""
+    os.mkfifo(tmp_path / "GLA.csv")
+    command = [sys.executable, "-c", HANGING_RUN, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as parent:
+        worker = int(parent.stdout.readline())
+        assert is_running(worker)
+        time.sleep(1)
+        parent.kill()
+    deadline = time.monotonic() + 30
+    while is_running(worker) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_running(worker)
 
 
 @pytest.fixture
