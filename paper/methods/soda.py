@@ -76,40 +76,24 @@ class ExtendedBIC:
     """EBIC(terms) = -2 log L + |terms| (log n + 2 gam log p)."""
 
     def __init__(self, X, y, gam):
-        self.likelihood = _likelihood_of(_Likelihood(X, y))
+        self.X, self.y = X, y
         self.price = np.log(len(X)) + 2 * gam * np.log(X.shape[1])
         # The square of a two-valued column is the column again.
         self.is_binary = np.array([len(np.unique(column)) <= 2 for column in X.T])
+        self._log_likelihoods = _known_log_likelihoods(joblib.hash((X, y)))
 
     def __call__(self, terms: frozenset) -> float:
         """The criterion for a set of terms."""
-        return -2 * self.likelihood(terms) + self.price * len(terms)
-
-
-class _Likelihood:
-    """The largest log-likelihood for a set of terms, remembered. Equal data make equal objects."""
-
-    def __init__(self, X, y):
-        self.X, self.y = X, y
-        self._digest = joblib.hash((X, y))
-        self._known: dict[frozenset, float] = {}
-
-    def __call__(self, terms: frozenset) -> float:
-        if terms not in self._known:
-            self._known[terms] = maximum_likelihood(design(self.X, sorted(terms)), self.y)[1]
-        return self._known[terms]
-
-    def __hash__(self):
-        return hash(self._digest)
-
-    def __eq__(self, other):
-        return self._digest == other._digest
+        known = self._log_likelihoods
+        if terms not in known:
+            known[terms] = maximum_likelihood(design(self.X, sorted(terms)), self.y)[1]
+        return -2 * known[terms] + self.price * len(terms)
 
 
 @lru_cache(maxsize=N_FITS_REMEMBERED)
-def _likelihood_of(data: _Likelihood) -> _Likelihood:
-    """The first object made for the same data: gam changes the price of terms, not their fits."""
-    return data
+def _known_log_likelihoods(data: str) -> dict[frozenset, float]:
+    """One memory for each data set: gam changes the price of terms, not how well they fit."""
+    return {}
 
 
 def greedy_path(start, neighbours, criterion, n_forced=0):
