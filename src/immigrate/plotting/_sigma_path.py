@@ -146,7 +146,7 @@ class SigmaPathDisplay:
             markerfacecolor="none",
             markeredgecolor="black",
             linestyle="none",
-            label=f"chosen: sigma = {self._chosen['sigma']:.3g}",
+            label=f"chosen: sigma = {self._chosen['sigma']:.3g},\n{self._label(self._chosen)}",
         )
         ax.set_ylabel("selection criterion")
         ax.set_title("Used to choose sigma; not an estimate of performance", fontsize="medium")
