@@ -10,7 +10,11 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import BoostedImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import (
+    BoostedImmigrateClassifier,
+    ImmigrateClassifier,
+    ImmigrateClassifierCV,
+)
 from immigrate.datasets import make_monk1, make_xor
 
 
@@ -25,26 +29,44 @@ def variant(request):
     return request.param
 
 
-def test_votes_are_what_the_learners_say(binary, variant):
+@pytest.mark.parametrize("rule", ["energy", "distance"])
+def test_votes_are_what_the_learners_say(binary, variant, rule):
     """The one sweep over all learners against each learner alone."""
     X, y = binary
-    model = BoostedImmigrateClassifier(12, variant=variant).fit(X, y)
+    model = BoostedImmigrateClassifier(12, variant=variant, rule=rule).fit(X, y)
     total = np.zeros((len(y), 2))
     for learner in model.estimators_:
         d = np.abs(X.to_numpy()[:, None] - X.to_numpy()[None])
         q = np.einsum("ija,ab,ijb->ij", d, learner.weights, d)
         boltzmann = np.exp(-q / learner.sigma)
-        per_class = np.stack([boltzmann[:, y == c] for c in (0, 1)])
-        if variant == "samme":
-            share = per_class.sum(axis=2).T
-            total += learner.vote * share / share.sum(axis=1, keepdims=True)
-        else:
-            distance = np.stack([(boltzmann * q)[:, y == c] for c in (0, 1)]).sum(axis=2)
-            nearest = (distance / per_class.sum(axis=2)).argmin(axis=0)
-            total += learner.vote * np.eye(2)[nearest]
+        per_class = np.stack([boltzmann[:, y == c] for c in (0, 1)]).sum(axis=2)
+        distance = np.stack([(boltzmann * q)[:, y == c] for c in (0, 1)]).sum(axis=2) / per_class
+        share = (per_class if rule == "energy" else np.exp(-distance / learner.sigma)).T
+        share /= share.sum(axis=1, keepdims=True)
+        total += learner.vote * (share if variant == "samme" else np.eye(2)[share.argmax(axis=1)])
     expected = total / sum(learner.vote for learner in model.estimators_)
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-8, atol=1e-12)
     np.testing.assert_array_equal(model.predict(X), expected.argmax(axis=1))
+
+
+def test_rule_is_the_one_with_which_a_single_model_predicts_best():
+    chosen = []
+    for seed in range(6):
+        X, y = make_xor(80, 3, noise=0.3, random_state=seed)
+        sigma = (0.1, 2.0)[seed % 2]
+        right = {
+            rule: np.mean(
+                ImmigrateClassifier(sigma, rule=rule).fit(X, y).leave_one_out_predict() == y
+            )
+            for rule in ("energy", "distance")
+        }
+        chosen.append(BoostedImmigrateClassifier(sigma=sigma).fit(X, y).rule_)
+        assert chosen[-1] == max(right, key=right.get)
+    assert set(chosen) == {"energy", "distance"}
+
+
+def test_papers_rule_is_equation_9(binary):
+    assert BoostedImmigrateClassifier(2, variant="paper").fit(*binary).rule_ == "distance"
 
 
 def test_stages_end_at_the_prediction(binary, variant):
@@ -182,6 +204,7 @@ def test_verbose_reports_each_round(binary, capsys):
         ({"n_estimators": 0}, "n_estimators must be a whole number"),
         ({"sigma": -1}, "sigma must be a number above 0"),
         ({"sigma": "large"}, "sigma must be a number above 0"),
+        ({"rule": "nearest"}, r"choose one of \['auto', 'distance', 'energy'\]"),
         ({"sigma_max": 0}, "sigma_max must be a number above 0"),
         ({"constraint": "clip"}, "the paper's full steps"),
     ],

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.scores import class_probability
 from immigrate.estimators import _validation as check
+from immigrate.estimators._margin_classifier import RULES
 from immigrate.estimators._sigma import sigma_grid
 from immigrate.estimators._warnings import warn_user
 from immigrate.estimators._weight_matrix import WeightMatrixMixin
@@ -44,14 +45,14 @@ class Variant:
 
     n_estimators: int
     solver: str
-    score: str
+    rules: tuple[str, ...]
     voting: VotingRule
     votes: Callable
 
 
 VARIANTS = {
-    "samme": Variant(10, "monotone", "free_energy", SAMME_RULE, soft_votes),
-    "paper": Variant(100, "paper", "distance", PAPER_RULE, hard_votes),
+    "samme": Variant(10, "monotone", ("energy", "distance"), SAMME_RULE, soft_votes),
+    "paper": Variant(100, "paper", ("distance",), PAPER_RULE, hard_votes),
 }
 INNER_STEPS = 5
 
@@ -71,15 +72,18 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
     n_estimators : int, default=None
         Most rounds. None is 10 for ``variant="samme"`` and the paper's 100 for "paper".
     variant : {"samme", "paper"}, default="samme"
-        "samme": one sigma for all rounds, descent to a stationary point, free energies as
-        scores, votes and weights by SAMME [2]_ for any number of classes, class probabilities
-        as votes, perfect learners kept with a bounded vote. It stops once a round adds
-        nothing. "paper": Algorithm 3 as written, with sigma falling from `sigma_max` to
-        `sigma_min`, full steps, expected distances, hard votes, and learners with an error of
-        0 or of 1/2 and more discarded.
+        "samme": one sigma for all rounds, descent to a stationary point, votes and weights by
+        SAMME [2]_ for any number of classes, class probabilities as votes, perfect learners
+        kept with a bounded vote. It stops once a round adds nothing. "paper": Algorithm 3 as
+        written, with sigma falling from `sigma_max` to `sigma_min`, full steps, hard votes,
+        and learners with an error of 0 or of 1/2 and more discarded.
     sigma : float or "auto", default="auto"
         For "samme". "auto" takes, from the grid of `ImmigrateClassifierCV`, the sigma with the
         best leave-one-out accuracy of a single model.
+    rule : {"auto", "energy", "distance"}, default="auto"
+        How learners predict, as in `ImmigrateClassifier`. "auto" is, for "samme", the rule
+        with the best leave-one-out accuracy of a single model, chosen together with `sigma`,
+        and for "paper" the expected distance of Eq. 9.
     sigma_max, sigma_min : float, default=4.0 and 0.2
         For "paper": round t of T has sigma_max (sigma_min / sigma_max)^((t - 1) / T).
     constraint : {"psd", "nonnegative", "both", "clip"}, default="psd"
@@ -105,6 +109,8 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
     ----------
     estimators_ : list of Learner
         `sigma`, `weights`, `error` and `vote` of each model, in order.
+    rule_ : str
+        The rule by which all of them predict.
     weight_matrix_ : ndarray of shape (n_features, n_features)
         Mean of the weights, each counting as much as its vote, with Frobenius norm 1.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -147,6 +153,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         *,
         variant="samme",
         sigma="auto",
+        rule="auto",
         sigma_max=4.0,
         sigma_min=0.2,
         constraint="psd",
@@ -164,6 +171,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         self.n_estimators = n_estimators
         self.variant = variant
         self.sigma = sigma
+        self.rule = rule
         self.sigma_max = sigma_max
         self.sigma_min = sigma_min
         self.constraint = constraint
@@ -200,14 +208,15 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         problem, start = self._problem(X, codes, anchor_weight)
         if anchor_weight is None:
             anchor_weight = np.full(len(X), 1 / len(X))
+        sigmas, self.rule_ = self._schedule(problem, start, codes)
         rounds = boosted(
             problem,
             codes,
             anchor_weight,
-            self._sigmas(problem, start, codes),
+            sigmas,
             self._trainer(start),
             self._variant.voting,
-            score=lambda scores: getattr(scores, self._variant.score),
+            score=self._score,
             error_floor=0.0 if self.variant == "paper" else 1 / (2 * len(X)),
         )
         self._keep(list(self._until_nothing_is_gained(rounds)))
@@ -310,7 +319,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         )
         total, n_votes = 0.0, 0.0
         for learner, scores in zip(self.estimators_, many):
-            votes = self._variant.votes(getattr(scores, self._variant.score), learner.sigma)
+            votes = self._variant.votes(self._score(scores), learner.sigma)
             total = total + learner.vote * votes
             n_votes += learner.vote
             yield total / n_votes
@@ -322,6 +331,10 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
     @property
     def _solver_name(self):
         return self._variant.solver
+
+    def _score(self, scores):
+        """The class scores of the chosen rule."""
+        return getattr(scores, RULES[self.rule_])
 
     def _check_parameters(self):
         check.check_option("variant", self.variant, VARIANTS)
@@ -340,6 +353,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
             check.check_count("n_estimators", self.n_estimators)
         if self.sigma != "auto":
             check.check_positive("sigma", self.sigma)
+        check.check_option("rule", self.rule, ("auto", *RULES))
 
     def _check_classes(self):
         if self.variant == "paper" and len(self.classes_) > 2:
@@ -348,31 +362,39 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
                 "use variant='samme'."
             )
 
-    def _sigmas(self, problem, start, codes):
-        """One sigma a round."""
+    def _schedule(self, problem, start, codes):
+        """One sigma a round, and the rule of all rounds."""
         n_rounds = self.n_estimators or self._variant.n_estimators
+        rules = self._variant.rules if self.rule == "auto" else (self.rule,)
         if self.variant == "paper":
-            return falling_sigmas(self.sigma_max, self.sigma_min, n_rounds)
-        sigma = self.sigma if self.sigma != "auto" else self._best_sigma(problem, start, codes)
-        return [sigma] * n_rounds
+            return falling_sigmas(self.sigma_max, self.sigma_min, n_rounds), rules[0]
+        sigmas = [self.sigma]
+        if self.sigma == "auto":
+            sigmas = sigma_grid("auto", self._fit_samples[0], start)
+        sigma, rule = self._best_single(problem, start, codes, sigmas, rules)
+        return [sigma] * n_rounds, rule
 
-    def _best_sigma(self, problem, start, codes):
-        """The sigma of the grid at which a single model has the best leave-one-out accuracy."""
-        grid = sigma_grid("auto", self._fit_samples[0], start)
+    def _best_single(self, problem, start, codes, sigmas, rules):
+        """Sigma and rule at which a single model has the best leave-one-out accuracy."""
+        candidates = [(sigma, rule) for rule in rules for sigma in sigmas]
+        if len(candidates) == 1:
+            return candidates[0]
         path = weight_path(
             SOLVERS["monotone"],
             problem,
             start,
-            grid,
+            sigmas,
             MATRIX_SETS[self.constraint],
             is_warm=self.constraint == "psd",
             max_iter=100,
             tol=self.tol,
         )
+        scores = dict(zip(sigmas, (solution.scores for solution in path)))
         accuracy = [
-            np.mean(solution.scores.free_energy.argmin(axis=1) == codes) for solution in path
+            np.mean(getattr(scores[sigma], RULES[rule]).argmin(axis=1) == codes)
+            for sigma, rule in candidates
         ]
-        return grid[int(np.argmax(accuracy))]
+        return candidates[int(np.argmax(accuracy))]
 
     def _trainer(self, start):
         solver, weight_set = SOLVERS[self._solver_name], MATRIX_SETS[self.constraint]
