@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
@@ -157,6 +156,8 @@ def heat_maps(data: str | None = None):
     from matplotlib.figure import Figure
     from sklearn.preprocessing import StandardScaler
 
+    from immigrate import WeightMatrixDisplay
+
     figure = Figure(figsize=(10, 9), layout="constrained")
     for axes, code in zip(figure.subplots(2, 2).flat, HEAT_MAPS):
         table = load(code, data)
@@ -165,14 +166,11 @@ def heat_maps(data: str | None = None):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(StandardScaler().fit_transform(table.X), table.y)
-        W = np.abs(model.weight_matrix_)
-        image = axes.imshow(W, cmap="viridis", vmin=0)
+        names = [name.replace("_", " ") for name in table.feature_names]
+        display = WeightMatrixDisplay(weights=model.weight_matrix_, feature_names=names)
+        display.plot(top=None, order="input", absolute=True, ax=axes)
         axes.set_title(f"{code}: {DATASETS[code].name}")
-        if len(W) <= MOST_NAMED:
-            names = [name.replace("_", " ") for name in table.feature_names]
-            axes.set_xticks(range(len(W)), names, rotation=90, fontsize=7)
-            axes.set_yticks(range(len(W)), names, fontsize=7)
-        else:
-            axes.set(xlabel="feature", ylabel="feature")
-        figure.colorbar(image, ax=axes, shrink=0.85, label="$|W_{ab}|$")
+        axes.tick_params(labelsize=7)
+        if len(names) > MOST_NAMED:
+            axes.set(xticks=[], yticks=[], xlabel="feature", ylabel="feature")
     return figure

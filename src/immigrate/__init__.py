@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from immigrate.estimators.relief._relief import Relief
     from immigrate.estimators.relief._relieff import ReliefF
     from immigrate.estimators.relief._simba import Simba
+    from immigrate.plotting._interaction_network import InteractionNetworkDisplay
     from immigrate.plotting._sigma_path import SigmaPathDisplay
+    from immigrate.plotting._weight_matrix import WeightMatrixDisplay
 
 __all__ = [
     "LFE",
@@ -34,11 +36,13 @@ __all__ = [
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
     "ImmigrateSelector",
+    "InteractionNetworkDisplay",
     "InteractionTest",
     "Relief",
     "ReliefF",
     "SigmaPathDisplay",
     "Simba",
+    "WeightMatrixDisplay",
     "__version__",
     "datasets",
     "make_margin_knn",
@@ -51,12 +55,14 @@ _HOMES = {
     "ImmigrateClassifier": "immigrate.estimators._immigrate",
     "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",
     "ImmigrateSelector": "immigrate.estimators._selector",
+    "InteractionNetworkDisplay": "immigrate.plotting._interaction_network",
     "InteractionTest": "immigrate.estimators._interaction_test",
     "LFE": "immigrate.estimators.relief._lfe",
     "Relief": "immigrate.estimators.relief._relief",
     "ReliefF": "immigrate.estimators.relief._relieff",
     "SigmaPathDisplay": "immigrate.plotting._sigma_path",
     "Simba": "immigrate.estimators.relief._simba",
+    "WeightMatrixDisplay": "immigrate.plotting._weight_matrix",
     "make_margin_knn": "immigrate.estimators.relief._margin_knn",
 }
 

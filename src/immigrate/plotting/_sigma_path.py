@@ -7,7 +7,7 @@ from itertools import cycle
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.plotting._style import PALETTE, require_matplotlib, spread_labels
+from immigrate.plotting._style import PALETTE, require_matplotlib, shortened, spread_labels
 
 # Curves stand this factor of sigma apart, so that their error bars can be told from each other.
 BESIDE = 1.025
@@ -168,7 +168,7 @@ class SigmaPathDisplay:
         a, b = np.triu_indices(self.weights.shape[1])
         tracks = self.weights[:, a, b]  # (n_sigmas, n_weights)
         strongest = np.argsort(-np.abs(tracks).max(axis=0), kind="stable")[:top]
-        names = np.asarray(self.feature_names)
+        names = [shortened(name) for name in self.feature_names]
         ax.plot(self._sigmas, tracks, color="0.88", linewidth=0.6, zorder=0)
         ends = []
         for color, k in zip(cycle(PALETTE), strongest):

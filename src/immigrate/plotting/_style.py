@@ -17,6 +17,15 @@ def require_matplotlib(name):
     return plt
 
 
+def shortened(name, most=32):
+    """The name, with an ellipsis in its middle where it is longer than `most` characters."""
+    name = str(name)
+    if len(name) <= most:
+        return name
+    head = most // 2
+    return f"{name[:head]}…{name[len(name) - (most - head - 1) :]}"
+
+
 def spread_labels(ax, x, ends, *, height=0.07):
     """Write labels at the right end of lines, moved apart so that none overlaps.
 
@@ -32,7 +41,7 @@ def spread_labels(ax, x, ends, *, height=0.07):
     low, high = ax.get_ylim()
     order = sorted(range(len(ends)), key=lambda i: ends[i][0])
     wanted = np.array([(ends[i][0] - low) / (high - low) for i in order])
-    placed = _spaced(wanted, height)
+    placed = spaced(wanted, height)
     for i, y in zip(order, placed):
         _, text, color = ends[i]
         ax.annotate(
@@ -49,7 +58,7 @@ def spread_labels(ax, x, ends, *, height=0.07):
         )
 
 
-def _spaced(wanted, height):
+def spaced(wanted, height):
     """Sorted positions at least `height` apart, each as near as may be to where it wants to be."""
     placed = wanted.copy()
     for _ in range(200):

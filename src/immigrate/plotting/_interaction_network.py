@@ -1,0 +1,223 @@
+"""The strongest pairs as a network of features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from sklearn.utils.validation import check_is_fitted
+
+from immigrate.plotting._style import PALETTE, require_matplotlib, shortened, spaced
+
+FOUND, NOT_FOUND, POSITIVE, NEGATIVE = PALETTE[1], "0.72", PALETTE[0], PALETTE[4]
+LARGEST_NODE, SMALLEST_NODE = 700.0, 25.0  # areas in points squared
+THICKEST, THINNEST = 7.0, 0.8  # points
+MANY_PAIRS = 12  # from here on lines get thinner, so that they can be told apart
+
+
+class InteractionNetworkDisplay:
+    """Features as circles, the strongest pairs as lines between them.
+
+    The area of a circle is the size of the feature's own weight, the width of a line that of
+    the pair's. A weight says what the model uses; where the table has p-values of an
+    `InteractionTest`, the colour of a line says whether the two features act together.
+
+    Use :meth:`from_estimator`; the constructor takes the data behind the picture.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns `feature_1`, `feature_2`, `kind` ("main" or "pair"), `weight`, and where tested
+        `p_adjusted`: what `interactions` of an estimator returns.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+    pairs_ : pandas.DataFrame
+        The pairs in the picture.
+
+    See Also
+    --------
+    WeightMatrixDisplay : All weights as a heat map.
+    InteractionTest : Where the p-values come from.
+
+    Examples
+    --------
+    >>> from immigrate import ImmigrateClassifierCV, InteractionNetworkDisplay
+    >>> from immigrate.datasets import make_monk1
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = make_monk1()
+    >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> model = ImmigrateClassifierCV().fit(X, y)
+    >>> display = InteractionNetworkDisplay.from_estimator(model, test=True)
+    >>> found = display.pairs_[display.pairs_["p_adjusted"] < 0.05]
+    >>> found[["feature_1", "feature_2"]].values.tolist()
+    [['head_shape', 'body_shape']]
+    """
+
+    def __init__(self, *, table):
+        self.table = table
+
+    @classmethod
+    def from_estimator(cls, estimator, *, test=False, top=12, level=0.05, ax=None):
+        """Draw the pairs of a fitted model.
+
+        Parameters
+        ----------
+        estimator : estimator with `interactions`
+            `ImmigrateClassifier`, `ImmigrateClassifierCV` or `BoostedImmigrateClassifier`.
+        test : bool or InteractionTest, default=False
+            As in `ImmigrateClassifier.interactions`: whether to test the pairs.
+        top, level, ax
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        InteractionNetworkDisplay
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "interactions"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no table of pairs to draw; fit an "
+                "ImmigrateClassifier, or pass the last step of a pipeline: pipeline[-1]."
+            )
+        return cls(table=estimator.interactions(test=test)).plot(top=top, level=level, ax=ax)
+
+    def plot(self, *, top=12, level=0.05, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        top : int, default=12
+            Most pairs drawn: those that act together first, then those with the largest
+            weights.
+        level : float, default=0.05
+            Adjusted p-value up to which two features are said to act together.
+        ax : matplotlib Axes, optional
+            Drawn into this; by default a new figure.
+
+        Returns
+        -------
+        self
+        """
+        plt = require_matplotlib("InteractionNetworkDisplay")
+        if ax is None:
+            _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
+        self.pairs_ = self._pairs(top, level)
+        places = self._places()
+        self._draw_pairs(ax, places)
+        self._draw_features(ax, places)
+        self._draw_legend(ax, level)
+        ax.set(xlim=(-2.1, 2.1), ylim=(-1.35, 1.35), aspect="equal")
+        ax.axis("off")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @property
+    def _is_tested(self):
+        return "p_adjusted" in self.table
+
+    def _pairs(self, top, level):
+        pairs = self.table[(self.table["kind"] == "pair") & (self.table["weight"] != 0)]
+        size = pairs["weight"].abs()
+        is_found = pairs["p_adjusted"] <= level if self._is_tested else False
+        pairs = pairs.assign(is_found=is_found, size=size)
+        return pairs.sort_values(["is_found", "size"], ascending=False, kind="stable").head(top)
+
+    def _places(self):
+        """A place on the circle for each feature of the pairs, partners near each other."""
+        ends = self.pairs_[["feature_1", "feature_2"]]
+        codes, names = pd.factorize(ends.to_numpy().ravel())
+        a, b = codes.reshape(-1, 2).T
+        n = len(names)
+        links = coo_array((np.ones(2 * len(a)), (np.r_[a, b], np.r_[b, a])), shape=(n, n))
+        order = reverse_cuthill_mckee(links.tocsr(), symmetric_mode=True) if n else []
+        # Half a step aside, so that no feature is exactly at the top, between left and right.
+        angles = np.pi / 2 - 2 * np.pi * (np.arange(n) + 0.5) / max(n, 1)
+        circle = np.column_stack([np.cos(angles), np.sin(angles)])
+        return {names[i]: place for i, place in zip(order, circle)}
+
+    def _draw_pairs(self, ax, places):
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        largest = self.pairs_["size"].max()
+        thickest = THICKEST * min(1.0, MANY_PAIRS / max(len(self.pairs_), 1))
+        # The strongest last, on top.
+        for pair in self.pairs_[::-1].itertuples():
+            start, end = places[pair.feature_1], places[pair.feature_2]
+            bend = 0.35 * (start + end) / 2
+            curve = Path([start, bend, end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
+            ax.add_patch(
+                PathPatch(
+                    curve,
+                    facecolor="none",
+                    edgecolor=self._color(pair),
+                    linewidth=THINNEST + (thickest - THINNEST) * pair.size / largest,
+                    capstyle="round",
+                )
+            )
+
+    def _color(self, pair):
+        if self._is_tested:
+            return FOUND if pair.is_found else NOT_FOUND
+        return POSITIVE if pair.weight > 0 else NEGATIVE
+
+    def _draw_features(self, ax, places):
+        main = self.table[self.table["kind"] == "main"]
+        size = dict(zip(main["feature_1"], main["weight"].abs()))
+        largest = max([size.get(name, 0.0) for name in places], default=0.0) or 1.0
+        for side in (1, -1):
+            here = [name for name in places if (places[name][0] >= 0) == (side > 0)]
+            here.sort(key=lambda name: places[name][1])
+            heights = spaced(np.array([1.1 * places[name][1] for name in here]), 0.14)
+            for name, height in zip(here, heights):
+                x, y = places[name]
+                ax.annotate(
+                    shortened(name),
+                    xy=(x, y),
+                    xytext=(x + 0.14 * side, height),
+                    ha="left" if side > 0 else "right",
+                    va="center",
+                    fontsize="small",
+                    annotation_clip=False,
+                )
+        ax.scatter(
+            *np.reshape(list(places.values()), (-1, 2)).T,
+            s=[SMALLEST_NODE + LARGEST_NODE * size.get(name, 0.0) / largest for name in places],
+            color="0.25",
+            edgecolor="white",
+            linewidth=1.5,
+            zorder=3,
+        )
+
+    def _draw_legend(self, ax, level):
+        from matplotlib.lines import Line2D
+
+        if self._is_tested:
+            kinds = {
+                FOUND: f"act together (adjusted p ≤ {level:g})",
+                NOT_FOUND: "used together; not shown to act together",
+            }
+        else:
+            kinds = {POSITIVE: "positive weight", NEGATIVE: "negative weight"}
+        drawn = {self._color(pair) for pair in self.pairs_.itertuples()}
+        handles = [
+            Line2D([], [], color=color, linewidth=3, label=label)
+            for color, label in kinds.items()
+            if color in drawn
+        ]
+        if not handles:
+            ax.text(0, 0, "no pair has a weight", ha="center", va="center", color="0.4")
+            return
+        ax.legend(
+            handles=handles,
+            frameon=False,
+            fontsize="small",
+            ncols=2,
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.03),
+        )
+        ax.set_title("circle: weight of a feature    line: weight of a pair", fontsize="medium")

@@ -1,0 +1,150 @@
+"""The weight matrix as a heat map."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from immigrate.plotting._style import require_matplotlib, shortened
+
+# Up to so many features each cell shows its number.
+MOST_NUMBERED = 10
+
+
+class WeightMatrixDisplay:
+    """Weights of features (the diagonal) and of pairs of features (the rest).
+
+    Use :meth:`from_estimator`; the constructor takes the data behind the picture.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_features, n_features)
+    feature_names : array-like of str
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : matplotlib Axes
+    im_ : matplotlib AxesImage
+    shown_ : ndarray of int
+        Indices of the features in the picture, in the order of its rows.
+
+    See Also
+    --------
+    InteractionNetworkDisplay : The strongest pairs as a network.
+
+    Examples
+    --------
+    >>> from immigrate import ImmigrateClassifier, WeightMatrixDisplay
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    >>> display = WeightMatrixDisplay.from_estimator(ImmigrateClassifier().fit(X, y), top=5)
+    >>> [label.get_text() for label in display.ax_.get_yticklabels()][0]
+    'alcohol'
+    """
+
+    def __init__(self, *, weights, feature_names):
+        self.weights = weights
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(cls, estimator, *, top=25, order="strength", absolute=False, ax=None):
+        """Draw the weights of a fitted model.
+
+        Parameters
+        ----------
+        estimator : estimator with `weight_matrix_`
+            `ImmigrateClassifier`, `ImmigrateClassifierCV` or `BoostedImmigrateClassifier`.
+        top, order, absolute, ax
+            As in :meth:`plot`.
+
+        Returns
+        -------
+        WeightMatrixDisplay
+        """
+        display = cls(**weights_of(estimator))
+        return display.plot(top=top, order=order, absolute=absolute, ax=ax)
+
+    def plot(self, *, top=25, order="strength", absolute=False, ax=None):
+        """Draw.
+
+        Parameters
+        ----------
+        top : int or None, default=25
+            Most features shown: those with the largest sum of absolute weights. None shows all.
+        order : {"strength", "input"}, default="strength"
+            Strongest feature first, or as in the table.
+        absolute : bool, default=False
+            Whether to draw absolute weights, as the paper does.
+        ax : matplotlib Axes, optional
+            Drawn into this; by default a new figure.
+
+        Returns
+        -------
+        self
+        """
+        plt = require_matplotlib("WeightMatrixDisplay")
+        if order not in ("strength", "input"):
+            raise ValueError(f"order={order!r} is not known; choose 'strength' or 'input'.")
+        self.shown_ = self._features(top, order)
+        W = self.weights[np.ix_(self.shown_, self.shown_)]
+        W = np.abs(W) if absolute else W
+        if ax is None:
+            side = 3.5 + 0.3 * len(W)
+            _, ax = plt.subplots(figsize=(side + 1, side), layout="constrained")
+        limit = np.abs(W).max()
+        is_signed = W.min() < 0
+        self.im_ = ax.imshow(
+            W,
+            cmap="RdBu_r" if is_signed else "viridis",
+            vmin=-limit if is_signed else 0,
+            vmax=limit,
+        )
+        self._name(ax)
+        if len(W) <= MOST_NUMBERED:
+            self._number(ax, W)
+        bar = ax.figure.colorbar(self.im_, ax=ax, shrink=0.8)
+        bar.set_label("|weight|" if absolute else "weight")
+        bar.outline.set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _features(self, top, order):
+        strongest = np.argsort(-np.abs(self.weights).sum(axis=0), kind="stable")[:top]
+        return strongest if order == "strength" else np.sort(strongest)
+
+    def _name(self, ax):
+        names = [shortened(self.feature_names[i]) for i in self.shown_]
+        ax.set_xticks(range(len(names)), names, rotation=90)
+        ax.set_yticks(range(len(names)), names)
+        ax.tick_params(length=0, labelsize="small")
+        ax.spines[:].set_visible(False)
+        n_features = len(self.weights)
+        if len(names) < n_features:
+            ax.set_title(f"{len(names)} strongest of {n_features} features", fontsize="medium")
+
+    def _number(self, ax, W):
+        """Write each weight into its cell, in the colour that can be read there."""
+        for (i, j), weight in np.ndenumerate(W):
+            red, green, blue, _ = self.im_.cmap(self.im_.norm(weight))
+            is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            color = "white" if is_dark else "black"
+            ax.text(
+                j, i, f"{weight:z.2f}", ha="center", va="center", color=color, fontsize="x-small"
+            )
+
+
+def weights_of(estimator):
+    """The weight matrix of a fitted model and the names of its features."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "weight_matrix_"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no weight matrix to draw; fit an "
+            "ImmigrateClassifier, or pass the last step of a pipeline: pipeline[-1]."
+        )
+    return {
+        "weights": estimator.weight_matrix_,
+        "feature_names": estimator.get_feature_names_out(),
+    }

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+from immigrate import IM4EClassifier, ImmigrateClassifier, InteractionNetworkDisplay
+from immigrate.estimators._interactions import interaction_table
+from immigrate.plotting._interaction_network import FOUND, NEGATIVE, NOT_FOUND, POSITIVE
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _no_open_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture
+def table():
+    W = np.array([[0.5, -0.3, 0.2], [-0.3, 0.4, 0.0], [0.2, 0.0, 0.1]])
+    return interaction_table(W, ["a", "b", "c"])
+
+
+def lines(display):
+    """Colour and width of each line, by its pair; the strongest is drawn last."""
+    patches = [p for p in display.ax_.patches if isinstance(p, mpl.patches.PathPatch)]
+    pairs = display.pairs_[::-1][["feature_1", "feature_2"]].to_numpy().tolist()
+    colors = [mpl.colors.to_hex(patch.get_edgecolor()) for patch in patches]
+    widths = [patch.get_linewidth() for patch in patches]
+    return {tuple(pair): line for pair, line in zip(pairs, zip(colors, widths), strict=True)}
+
+
+def hexed(color):
+    return mpl.colors.to_hex(color)
+
+
+def test_lines_are_the_pairs_with_weight(table):
+    drawn = lines(InteractionNetworkDisplay(table=table).plot())
+    assert set(drawn) == {("a", "b"), ("a", "c")}
+    (ab_color, ab_width), (ac_color, ac_width) = drawn["a", "b"], drawn["a", "c"]
+    assert (ab_color, ac_color) == (hexed(NEGATIVE), hexed(POSITIVE))
+    assert ab_width > ac_width
+
+
+def test_pairs_that_act_together_come_first(table):
+    tested = table.assign(p_adjusted=np.where(table["weight"] == 0.2, 0.01, 0.6))
+    drawn = lines(InteractionNetworkDisplay(table=tested).plot())
+    assert drawn["a", "c"][0] == hexed(FOUND)
+    assert drawn["a", "b"][0] == hexed(NOT_FOUND)
+    (only,) = lines(InteractionNetworkDisplay(table=tested).plot(top=1))
+    assert only == ("a", "c")
+    strict = lines(InteractionNetworkDisplay(table=tested).plot(level=0.001))
+    assert {color for color, _ in strict.values()} == {hexed(NOT_FOUND)}
+
+
+def test_circles_grow_with_the_weight_of_the_feature(table):
+    display = InteractionNetworkDisplay(table=table).plot()
+    (circles,) = display.ax_.collections
+    by_place = {tuple(np.round(place, 6)): size for place, size in zip(
+        circles.get_offsets(), circles.get_sizes())}  # fmt: skip
+    size = {text.get_text(): by_place[tuple(np.round(text.xy, 6))] for text in display.ax_.texts}
+    assert size["a"] > size["b"] > size["c"]
+
+
+@pytest.mark.parametrize("top", [3, 12, 40])
+def test_labels_do_not_overlap_and_stay_in_the_picture(top):
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    X = X.rename(columns={"worst area": "area of the largest nucleus of all, as photographed"})
+    model = ImmigrateClassifier().fit(X, y)
+    display = InteractionNetworkDisplay.from_estimator(model, top=top)
+    display.figure_.canvas.draw()
+    renderer = display.figure_.canvas.get_renderer()
+    extent = mpl.text.Text.get_window_extent
+    boxes = [extent(text, renderer) for text in display.ax_.texts]
+    assert len(boxes) == len(np.unique(display.pairs_[["feature_1", "feature_2"]]))
+    for i, one in enumerate(boxes):
+        assert not any(one.overlaps(other) for other in boxes[i + 1 :])
+        assert one.x0 >= 0
+        assert one.x1 <= display.figure_.bbox.x1
+
+
+def test_nothing_to_draw_is_said(table):
+    display = InteractionNetworkDisplay(table=table[table["kind"] == "main"]).plot()
+    assert [text.get_text() for text in display.ax_.texts] == ["no pair has a weight"]
+
+
+def test_one_pair_is_enough():
+    table = interaction_table(np.array([[0.5, 0.3], [0.3, 0.0]]), ["a", "b"])
+    display = InteractionNetworkDisplay(table=pd.DataFrame(table)).plot()
+    assert len(lines(display)) == 1
+
+
+def test_models_without_pairs_are_refused():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(TypeError, match="no table of pairs to draw"):
+        InteractionNetworkDisplay.from_estimator(IM4EClassifier().fit(X, y))
