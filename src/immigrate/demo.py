@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from sklearn.datasets import load_wine
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from immigrate import ImmigrateClassifierCV, SigmaPathDisplay, __version__
+from immigrate import (
+    InteractionNetworkDisplay,
+    SigmaPathDisplay,
+    WeightMatrixDisplay,
+    __version__,
+)
 from immigrate.datasets import make_monk1
+from immigrate.report import Report
 
 FOLDER = Path("immigrate-demo")
 TOP = 5
@@ -35,19 +38,17 @@ def main():
 
 
 def show(title, X, y):
-    """Choose sigma, rank features and pairs, cross-validate, draw the path."""
-    scaler = StandardScaler().set_output(transform="pandas")
-    model = make_pipeline(scaler, ImmigrateClassifierCV())
-    folds = StratifiedKFold(10, shuffle=True, random_state=0)
-    accuracy = cross_val_score(model, X, y, cv=folds).mean()
-    fitted = model.fit(X, y)[-1]
+    """Print the strongest features and pairs; write a report and pictures."""
+    report = Report.of(X, y, title=title)
     print(f"\n{title}\n{'=' * len(title)}")
-    print(f"accuracy in 10-fold cross-validation: {accuracy:.1%}")
-    table = fitted.interactions(test=True)
+    print(f"accuracy in 10-fold cross-validation: {report.summary['performance']['accuracy']:.1%}")
+    table = report.summary["table"]
     columns = ["weight", "share", "rank"]
     show_top("features", table, "main", ["feature_1", *columns])
     show_top("pairs", table, "pair", ["feature_1", "feature_2", *columns, "p_adjusted"])
-    print(f"\npath of sigma: {picture(fitted, title.split(':')[0])}")
+    name = title.split(":")[0].lower()
+    print(f"\nreport: {report.save(FOLDER / f'{name}.html')}")
+    print("pictures:", *draw(report.estimator[-1], table, name), sep="\n  ")
 
 
 def show_top(title, table, kind, columns):
@@ -61,15 +62,20 @@ def show_top(title, table, kind, columns):
     )
 
 
-def picture(model, name):
-    """Draw the path of sigma and say where."""
+def draw(model, table, name):
+    """Draw weights, pairs and the path of sigma; yields where."""
     import matplotlib as mpl
 
     mpl.use("Agg")
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{name.lower()}-sigma-path.png"
-    SigmaPathDisplay.from_estimator(model).figure_.savefig(path, dpi=120)
-    return path
+    displays = {
+        "weights": WeightMatrixDisplay.from_estimator(model),
+        "pairs": InteractionNetworkDisplay(table=table).plot(),
+        "sigma-path": SigmaPathDisplay.from_estimator(model),
+    }
+    for kind, display in displays.items():
+        path = FOLDER / f"{name}-{kind}.png"
+        display.figure_.savefig(path, dpi=120)
+        yield path
 
 
 if __name__ == "__main__":

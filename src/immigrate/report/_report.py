@@ -1,0 +1,130 @@
+"""`Report`: what a model found in a table, on one page."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
+from immigrate.estimators._validation import check_count
+from immigrate.report._page import page
+from immigrate.report._summary import summarised
+
+
+class Report:
+    """One HTML page, nothing to load from elsewhere: features, pairs, predictions, pictures.
+
+    Use :meth:`of`; the constructor takes what :meth:`of` found.
+
+    Parameters
+    ----------
+    summary : dict
+        Everything the page says, as plain numbers and words.
+    estimator : estimator
+        The model behind it, fitted on all samples.
+
+    Examples
+    --------
+    >>> from immigrate.datasets import make_monk1
+    >>> from immigrate.report import Report
+    >>> X, y = make_monk1()
+    >>> report = Report.of(X, y, title="MONK-1", cv=3)
+    >>> report.summary["found"][0]["feature_1"], report.summary["found"][0]["feature_2"]
+    ('head_shape', 'body_shape')
+    >>> report.save("monk1.html")  # doctest: +SKIP
+    """
+
+    def __init__(self, *, summary, estimator):
+        self.summary = summary
+        self.estimator = estimator
+
+    @classmethod
+    def of(cls, X, y, estimator=None, *, title="IMMIGRATE report", cv=10, level=0.05, n_jobs=None):
+        """Fit, cross-validate, test the pairs, and sum up.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels.
+        estimator : estimator, optional
+            `ImmigrateClassifier`, `ImmigrateClassifierCV`, `BoostedImmigrateClassifier`, or a
+            pipeline that ends in one. A clone is fitted. By default
+            `ImmigrateClassifierCV` on standardised features.
+        title : str, default="IMMIGRATE report"
+        cv : int, default=10
+            Folds of cross-validation, fewer where a class is too small for so many. The
+            folds are shuffled with a fixed seed.
+        level : float, default=0.05
+            Adjusted p-value up to which two features are said to act together.
+        n_jobs : int, default=None
+            Processes over folds.
+
+        Returns
+        -------
+        Report
+        """
+        check_count("cv", cv)
+        model = _default_model() if estimator is None else clone(estimator)
+        if isinstance(model, Pipeline) and hasattr(X, "columns"):
+            model.set_output(transform="pandas")
+        _check_has_weights(_last_step(model))
+        model.fit(X, y)
+        summary = summarised(
+            X, y, model, _last_step(model), title=title, n_folds=cv, level=level, n_jobs=n_jobs
+        )
+        return cls(summary=summary, estimator=model)
+
+    def html(self):
+        """The page.
+
+        Returns
+        -------
+        str
+        """
+        return page(self.summary, _last_step(self.estimator))
+
+    def save(self, path):
+        """Write the page.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        pathlib.Path
+            Where it is.
+        """
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.html(), encoding="utf-8")
+        return path
+
+    def _repr_html_(self):
+        # In a frame, so that the page's style and the notebook's leave each other alone.
+        return (
+            f'<iframe srcdoc="{escape(self.html())}" width="100%" height="700" '
+            'style="border:0"></iframe>'
+        )
+
+
+def _default_model():
+    return make_pipeline(StandardScaler(), ImmigrateClassifierCV())
+
+
+def _last_step(model):
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _check_has_weights(model):
+    if not hasattr(model, "interactions"):
+        raise TypeError(
+            f"{type(model).__name__} has no weights of pairs to report; use ImmigrateClassifier, "
+            "ImmigrateClassifierCV or BoostedImmigrateClassifier, alone or at the end of a "
+            "pipeline."
+        )

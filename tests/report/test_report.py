@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import base64
+import re
+import sys
+from html.parser import HTMLParser
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from immigrate import BoostedImmigrateClassifier, IM4EClassifier, ImmigrateClassifier
+from immigrate.datasets import make_monk1, make_xor
+from immigrate.report import Report
+from immigrate.report._summary import data_notes, possible_folds
+
+VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use"}
+
+
+class Balance(HTMLParser):
+    """Fails on a tag that is closed and was not the last to open."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.texts = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def text_of(html):
+    parser = Balance()
+    parser.feed(html)
+    assert parser.open == []
+    return re.sub(r"\s+", " ", " ".join(parser.texts))
+
+
+@pytest.fixture(scope="module")
+def monk():
+    return Report.of(*make_monk1(), title="Robots & <friends>", cv=3)
+
+
+@pytest.fixture(scope="module")
+def monk_page(monk):
+    return monk.html()
+
+
+@pytest.fixture
+def small():
+    X, y = make_xor(60, 3, random_state=0)
+    return X, y
+
+
+def quick():
+    return ImmigrateClassifier()
+
+
+def test_page_answers_the_questions(monk_page):
+    text = text_of(monk_page)
+    assert "Which pairs act together? head_shape × body_shape" in text
+    assert "Which features matter? head_shape, body_shape, jacket_color" in text
+    assert "100.0% right on samples held out in 3-fold cross-validation" in text
+    assert "always guessing the largest class gives 50.0%" in text
+
+
+def test_page_needs_nothing_from_elsewhere(monk_page):
+    outside = re.findall(
+        r"""(?:src|href)\s*=\s*["'](?!#|data:)[^"']*|@import|url\((?!#)""", monk_page
+    )
+    assert outside == []
+    assert monk_page.count("<svg") == 3
+
+
+def test_names_are_text_and_never_markup(small):
+    X, y = small
+    X = X.rename(columns={"a": "<script>alert('a')</script>", "b": 'b"&b'})
+    report = Report.of(X, y, quick(), title="<b>", cv=2)
+    page = report.html()
+    assert "<script>alert" not in page
+    assert "<title>&lt;b&gt;</title>" in page
+    assert "<script>alert('a')</script>" in text_of(page)
+
+
+def test_carried_file_is_the_table_of_weights(monk, monk_page):
+    (content,) = re.findall(r'href="data:text/csv;base64,([^"]*)"', monk_page)
+    carried = pd.read_csv(StringIO(base64.b64decode(content).decode()))
+    expected = monk.estimator[-1].interactions(test=True)
+    pd.testing.assert_frame_equal(carried, expected, check_dtype=False, rtol=1e-12)
+
+
+def test_accuracy_is_that_of_cross_validation():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = make_pipeline(StandardScaler(), quick())
+    found = Report.of(X, y.map({0: "x", 1: "y", 2: "z"}), model, cv=5).summary["performance"]
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    scores = cross_val_score(model, X, y, cv=folds)
+    sizes = [len(test) for _, test in folds.split(X, y)]
+    assert found["accuracy"] == pytest.approx(np.average(scores, weights=sizes))
+    assert (found["lowest"], found["highest"]) == pytest.approx((scores.min(), scores.max()))
+    assert np.sum(found["confusion"]) == len(y)
+    assert found["labels"] == ["x", "y", "z"]
+
+
+def test_names_pass_through_a_pipeline(small):
+    X, y = small
+    report = Report.of(X, y, make_pipeline(StandardScaler(), quick()), cv=2)
+    assert {row["name"] for row in report.summary["features"]} == set(X.columns)
+
+
+def test_tables_without_names_have_numbered_ones(small):
+    X, y = small
+    report = Report.of(X.to_numpy(), y, quick(), cv=2)
+    assert {row["name"] for row in report.summary["features"]} == {"x0", "x1", "x2"}
+
+
+def test_same_input_same_page(small):
+    pages = [Report.of(*small, quick(), cv=2).html() for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def test_ensembles_have_no_path_but_a_report(small):
+    report = Report.of(*small, BoostedImmigrateClassifier(3), cv=2)
+    assert report.html().count("<svg") == 2
+
+
+def test_screened_models_say_why_pairs_are_not_tested():
+    X, y = make_xor(80, 30, random_state=0)
+    X["strong"] = y + 0.3 * np.random.default_rng(0).standard_normal(len(y))
+    model = ImmigrateClassifier(screen="im4e", screen_max=6)
+    text = text_of(Report.of(X, y, model, cv=2).html())
+    assert "Not tested After a screen the test would see the kept features only" in text
+    assert "features were screened out and have no weight" in text
+
+
+def test_a_class_too_small_to_hold_out_is_said(small):
+    X, y = small
+    rows = np.r_[np.flatnonzero(y == 0)[:20], np.flatnonzero(y == 1)[:2]]
+    report = Report.of(X.iloc[rows], y[rows], quick())
+    assert report.summary["performance"] is None
+    assert "Not measured The smallest class has too few samples" in text_of(report.html())
+
+
+@pytest.mark.parametrize("n_smallest", range(2, 13))
+def test_folds_leave_two_samples_of_every_class(n_smallest):
+    n_folds = possible_folds(n_smallest, 10)
+    y = np.repeat([0, 1], [n_smallest, 40])
+
+    def leaves_two(k):
+        folds = StratifiedKFold(k, shuffle=True, random_state=0).split(y, y)
+        return all(np.sum(y[train] == 0) >= 2 for train, _ in folds)
+
+    possible = [k for k in range(2, min(10, n_smallest) + 1) if leaves_two(k)]
+    assert n_folds == max(possible, default=None)
+
+
+def test_one_feature_has_no_pairs(small):
+    X, y = small
+    X = X.assign(strong=y + 0.3 * X["a"])
+    text = text_of(Report.of(X[["strong"]], y, quick(), cv=2).html())
+    assert "There is no pair to test." in text
+
+
+def test_guessing_is_called_guessing():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), np.repeat([0, 1], [50, 10])
+    report = Report.of(X, y, quick(), cv=5)
+    is_guess = report.summary["performance"]["accuracy"] <= 50 / 60
+    assert is_guess
+    assert "no better than that: read the rest of this page with care" in text_of(report.html())
+
+
+def test_notes_name_what_deserves_a_look():
+    frame = pd.DataFrame({"a": [1, 2, 3, 1], "flat": 7, "again": [1, 2, 3, 1]})
+    constant, repeated, rows, sizes = data_notes(frame, np.array([10, 1]))
+    assert constant.startswith("flat: constant")
+    assert repeated.startswith("again: the same as an earlier column")
+    assert rows.startswith("1 rows repeat")
+    assert "very different size" in sizes
+    assert data_notes(pd.DataFrame({"a": [1, 2]}), np.array([1, 1])) == []
+
+
+def test_save_makes_the_folder(monk, monk_page, tmp_path):
+    path = monk.save(tmp_path / "new" / "report.html")
+    assert path.read_text(encoding="utf-8") == monk_page
+
+
+def test_notebooks_show_it_in_a_frame(monk):
+    assert monk._repr_html_().startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+
+
+def test_other_models_are_refused(small):
+    for other in (LogisticRegression(), make_pipeline(StandardScaler(), IM4EClassifier())):
+        with pytest.raises(TypeError, match="has no weights of pairs to report"):
+            Report.of(*small, other)
+
+
+def test_missing_jinja_says_what_to_install(monk, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install immigrate\[report\]"):
+        monk.html()
+
+
+def test_estimator_of_the_user_stays_unfitted(small):
+    model = make_pipeline(StandardScaler(), quick())
+    Report.of(*small, model, cv=2)
+    assert not hasattr(model[-1], "weight_matrix_")
