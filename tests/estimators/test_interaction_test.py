@@ -16,6 +16,7 @@ from interaction_problems import (
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from immigrate import InteractionTest
+from immigrate.datasets import make_monk1
 from immigrate.inference.adjustment import benjamini_hochberg
 
 
@@ -71,6 +72,20 @@ def test_three_classes_give_one_p_value_per_pair():
     test = InteractionTest().fit(X, y)
     assert len(test.table_) == 15
     assert test.selected_[["feature_1", "feature_2"]].values.tolist() == [["x0", "x1"]]
+
+
+def test_a_pair_without_noise_brings_no_others_along():
+    """What a penalty leaves of a perfect pair must not be taken for further pairs."""
+    X, y = make_monk1()
+    found = InteractionTest().fit(X, y).selected_
+    assert found[["feature_1", "feature_2"]].values.tolist() == [["head_shape", "body_shape"]]
+    n_others = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 3, size=(400, 6)).astype(float)
+        y = (X[:, 0] == X[:, 1]) | (X[:, 2] == 0)
+        n_others += len(InteractionTest().fit(X, y).selected_) - 1
+    assert n_others <= 1
 
 
 def test_stepwise_drops_the_shadow_of_a_pair():

@@ -60,6 +60,13 @@ def test_pairs_that_act_together_come_first(table):
     assert {color for color, _ in strict.values()} == {hexed(NOT_FOUND)}
 
 
+def test_selected_pairs_count_more_than_p_values(table):
+    tested = table.assign(p_adjusted=0.01)
+    drawn = lines(InteractionNetworkDisplay(table=tested, selected=[("c", "a")]).plot())
+    assert drawn["a", "c"][0] == hexed(FOUND)
+    assert drawn["a", "b"][0] == hexed(NOT_FOUND)
+
+
 def test_circles_grow_with_the_weight_of_the_feature(table):
     display = InteractionNetworkDisplay(table=table).plot()
     (circles,) = display.ax_.collections

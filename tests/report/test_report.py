@@ -137,13 +137,29 @@ def test_ensembles_have_no_path_but_a_report(small):
     assert report.html().count("<svg") == 2
 
 
-def test_screened_models_say_why_pairs_are_not_tested():
-    X, y = make_xor(80, 30, random_state=0)
-    X["strong"] = y + 0.3 * np.random.default_rng(0).standard_normal(len(y))
-    model = ImmigrateClassifier(screen="im4e", screen_max=6)
-    text = text_of(Report.of(X, y, model, cv=2).html())
-    assert "Not tested After a screen the test would see the kept features only" in text
-    assert "features were screened out and have no weight" in text
+def test_screened_out_features_are_tested_all_the_same():
+    X, y = make_xor(300, 30, noise=0.05, random_state=0)
+    noise = np.random.default_rng(0).standard_normal((len(y), 3))
+    X[["strong", "stronger", "strongest"]] = y[:, None] + 1.2 * noise
+    report = Report.of(X, y, ImmigrateClassifier(screen="im4e", screen_max=3), cv=2)
+    (pair,) = report.summary["test"]["found"]
+    assert (pair["feature_1"], pair["feature_2"]) == ("a", "b")
+    assert report.summary["test"]["n_pairs"] == 33 * 32 / 2
+    assert "a" not in {row["name"] for row in report.summary["features"]}  # strong ones only
+    assert np.isnan(pair["weight"])
+    assert "30 of 33 features were screened out and have no weight" in text_of(report.html())
+
+
+def test_mirrors_of_a_pair_are_not_found_again():
+    X, y = make_xor(400, 4, noise=0.1, random_state=0)
+    X["like_a"] = X["a"] + 0.3 * np.random.default_rng(0).standard_normal(len(X))
+    report = Report.of(X, y, quick(), cv=2)
+    assert [pair["feature_2"] for pair in report.summary["test"]["found"]] == ["b"]
+    assert report.summary["test"]["n_mirrors"] == 1
+    page = report.html()
+    assert "1 more have a small adjusted p and only mirror these" in text_of(page)
+    # Once among the pairs found and once among those with the largest weights.
+    assert page.count('<tr class="found">') == 2
 
 
 def test_a_class_too_small_to_hold_out_is_said(small):
@@ -171,7 +187,7 @@ def test_one_feature_has_no_pairs(small):
     X, y = small
     X = X.assign(strong=y + 0.3 * X["a"])
     text = text_of(Report.of(X[["strong"]], y, quick(), cv=2).html())
-    assert "There is no pair to test." in text
+    assert "There is one feature, and so no pair." in text
 
 
 def test_guessing_is_called_guessing():
@@ -206,6 +222,15 @@ def test_other_models_are_refused(small):
     for other in (LogisticRegression(), make_pipeline(StandardScaler(), IM4EClassifier())):
         with pytest.raises(TypeError, match="has no weights of pairs to report"):
             Report.of(*small, other)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [({"cv": 1}, "cv must be at least 2"), ({"level": 2}, "must be a number between 0 and 1")],
+)
+def test_bad_parameters_say_what_to_do(small, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        Report.of(*small, quick(), **parameters)
 
 
 def test_missing_jinja_says_what_to_install(monk, monkeypatch):

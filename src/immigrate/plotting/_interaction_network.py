@@ -30,6 +30,9 @@ class InteractionNetworkDisplay:
     table : pandas.DataFrame
         Columns `feature_1`, `feature_2`, `kind` ("main" or "pair"), `weight`, and where tested
         `p_adjusted`: what `interactions` of an estimator returns.
+    selected : list of (str, str), optional
+        The pairs that act together, such as those in `selected_` of an `InteractionTest`, which
+        leaves out pairs that only mirror another. By default those with a small `p_adjusted`.
 
     Attributes
     ----------
@@ -57,8 +60,9 @@ class InteractionNetworkDisplay:
     [['head_shape', 'body_shape']]
     """
 
-    def __init__(self, *, table):
+    def __init__(self, *, table, selected=None):
         self.table = table
+        self.selected = selected
 
     @classmethod
     def from_estimator(cls, estimator, *, test=False, top=12, level=0.05, ax=None):
@@ -94,7 +98,8 @@ class InteractionNetworkDisplay:
             Most pairs drawn: those that act together first, then those with the largest
             weights.
         level : float, default=0.05
-            Adjusted p-value up to which two features are said to act together.
+            Adjusted p-value up to which two features are said to act together, where there is
+            no list of selected pairs.
         ax : matplotlib Axes, optional
             Drawn into this; by default a new figure.
 
@@ -117,14 +122,19 @@ class InteractionNetworkDisplay:
 
     @property
     def _is_tested(self):
-        return "p_adjusted" in self.table
+        return self.selected is not None or "p_adjusted" in self.table
 
     def _pairs(self, top, level):
         pairs = self.table[(self.table["kind"] == "pair") & (self.table["weight"] != 0)]
-        size = pairs["weight"].abs()
-        is_found = pairs["p_adjusted"] <= level if self._is_tested else False
-        pairs = pairs.assign(is_found=is_found, size=size)
+        pairs = pairs.assign(is_found=self._is_found(pairs, level), size=pairs["weight"].abs())
         return pairs.sort_values(["is_found", "size"], ascending=False, kind="stable").head(top)
+
+    def _is_found(self, pairs, level):
+        if self.selected is not None:
+            chosen = {frozenset(pair) for pair in self.selected}
+            ends = pairs[["feature_1", "feature_2"]].itertuples(index=False)
+            return [frozenset(pair) in chosen for pair in ends]
+        return pairs["p_adjusted"] <= level if self._is_tested else False
 
     def _places(self):
         """A place on the circle for each feature of the pairs, partners near each other."""
@@ -197,8 +207,9 @@ class InteractionNetworkDisplay:
         from matplotlib.lines import Line2D
 
         if self._is_tested:
+            how = "" if self.selected is not None else f" (adjusted p ≤ {level:g})"
             kinds = {
-                FOUND: f"act together (adjusted p ≤ {level:g})",
+                FOUND: f"act together{how}",
                 NOT_FOUND: "used together; not shown to act together",
             }
         else:

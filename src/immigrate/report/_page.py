@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from importlib import resources
 from io import StringIO
+from math import isnan
 
 from immigrate.plotting._interaction_network import InteractionNetworkDisplay
 from immigrate.plotting._sigma_path import SigmaPathDisplay
@@ -21,8 +22,16 @@ def page(summary, model):
         resources.files("immigrate.report").joinpath("page.html.jinja").read_text("utf-8")
     )
     return template.render(
-        **summary, pictures=pictures(summary, model), file=as_data_address(summary["table"])
+        **summary,
+        pictures=pictures(summary, model),
+        file=as_data_address(summary["table"]),
+        found_pairs=found_pairs(summary),
     )
+
+
+def found_pairs(summary):
+    """The pairs that act together, each as two names."""
+    return [(pair["feature_1"], pair["feature_2"]) for pair in summary["test"]["found"]]
 
 
 def template_environment():
@@ -32,15 +41,27 @@ def template_environment():
     except ImportError as error:
         raise ImportError("The report needs jinja2: pip install immigrate[report]") from error
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(percent="{:.1%}".format, number="{:.3f}".format, p=p_text)
+    environment.filters.update(percent=percent, number=number, p=p_text)
     return environment
 
 
 def p_text(p):
     """A p-value as people write it; a dash where there is none."""
-    if p != p:
-        return "–"
-    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+    return "< 0.0001" if p < 1e-4 else _or_dash(p, ".2g")
+
+
+def percent(share):
+    """A share in percent; a dash where there is none."""
+    return _or_dash(share, ".1%")
+
+
+def number(value):
+    """A weight; a dash where there is none, as for features that were screened out."""
+    return _or_dash(value, ".3f")
+
+
+def _or_dash(value, form):
+    return "–" if isnan(value) else format(value, form)
 
 
 def pictures(summary, model):
@@ -48,9 +69,9 @@ def pictures(summary, model):
     drawn = {
         "network": svg(
             (8, 5.6),
-            lambda figure: InteractionNetworkDisplay(table=summary["table"]).plot(
-                level=summary["level"], ax=figure.add_subplot()
-            ),
+            lambda figure: InteractionNetworkDisplay(
+                table=summary["table"], selected=found_pairs(summary)
+            ).plot(ax=figure.add_subplot()),
         ),
         "matrix": svg(
             _matrix_size(len(model.weight_matrix_)),

@@ -33,8 +33,9 @@ class Report:
     >>> from immigrate.report import Report
     >>> X, y = make_monk1()
     >>> report = Report.of(X, y, title="MONK-1", cv=3)
-    >>> report.summary["found"][0]["feature_1"], report.summary["found"][0]["feature_2"]
-    ('head_shape', 'body_shape')
+    >>> found = report.summary["test"]["found"]
+    >>> [(pair["feature_1"], pair["feature_2"]) for pair in found]
+    [('head_shape', 'body_shape')]
     >>> report.save("monk1.html")  # doctest: +SKIP
     """
 
@@ -43,7 +44,18 @@ class Report:
         self.estimator = estimator
 
     @classmethod
-    def of(cls, X, y, estimator=None, *, title="IMMIGRATE report", cv=10, level=0.05, n_jobs=None):
+    def of(
+        cls,
+        X,
+        y,
+        estimator=None,
+        *,
+        title="IMMIGRATE report",
+        cv=10,
+        level=0.05,
+        n_jobs=None,
+        verbose=0,
+    ):
         """Fit, cross-validate, test the pairs, and sum up.
 
         Parameters
@@ -57,25 +69,36 @@ class Report:
             `ImmigrateClassifierCV` on standardised features.
         title : str, default="IMMIGRATE report"
         cv : int, default=10
-            Folds of cross-validation, fewer where a class is too small for so many. The
-            folds are shuffled with a fixed seed.
+            Folds of cross-validation, two at least, and fewer where a class is too small for
+            so many. They are shuffled with a fixed seed.
         level : float, default=0.05
             Adjusted p-value up to which two features are said to act together.
         n_jobs : int, default=None
             Processes over folds.
+        verbose : int, default=0
+            Passed to joblib: reports each fold.
 
         Returns
         -------
         Report
         """
-        check_count("cv", cv)
+        if check_count("cv", cv) < 2:
+            raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
         model = _default_model() if estimator is None else clone(estimator)
         if isinstance(model, Pipeline) and hasattr(X, "columns"):
             model.set_output(transform="pandas")
         _check_has_weights(_last_step(model))
         model.fit(X, y)
         summary = summarised(
-            X, y, model, _last_step(model), title=title, n_folds=cv, level=level, n_jobs=n_jobs
+            X,
+            y,
+            model,
+            _last_step(model),
+            title=title,
+            n_folds=cv,
+            level=level,
+            n_jobs=n_jobs,
+            verbose=verbose,
         )
         return cls(summary=summary, estimator=model)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
@@ -10,15 +11,17 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from immigrate._version import __version__
+from immigrate.estimators._interaction_test import InteractionTest
 
 # Rows of the table of pairs that the page shows, and that it carries as a file.
 MOST_SHOWN, MOST_CARRIED = 50, 20_000
 # If even the smallest p is above, the additive model leaves no residuals to test.
 NOTHING_LEFT = 0.99
+PAIR, P_VALUES = ["feature_1", "feature_2"], ["p_value", "p_adjusted"]
 
 
-def summarised(X, y, estimator, model, *, title, n_folds, level, n_jobs=None):
-    """What a fitted model found in a table.
+def summarised(X, y, estimator, model, *, title, n_folds, level, **parallel):
+    """What a fitted model and the test of pairs found in a table.
 
     Parameters
     ----------
@@ -26,36 +29,70 @@ def summarised(X, y, estimator, model, *, title, n_folds, level, n_jobs=None):
     estimator : fitted estimator
         What predicts: `model`, or a pipeline that ends in it.
     model : fitted estimator with `interactions`
+    parallel : dict
+        `n_jobs` and `verbose` of joblib, for the folds.
     """
-    table, why_untested = tested_interactions(model)
-    pairs = table[table["kind"] == "pair"]
-    found = pairs.head(0) if why_untested else pairs[pairs["p_adjusted"] <= level]
+    weights = model.interactions()
+    inputs = estimator[:-1].transform(X) if estimator is not model else X
+    pairs = PairEvidence.of(inputs, y, model, level)
+    table = pairs.beside(weights)
     return {
         "title": title,
         "date": date.today().isoformat(),
         "version": __version__,
         "data": data_summary(X, y),
-        "performance": performance(X, y, estimator, n_folds, n_jobs),
+        "performance": performance(X, y, estimator, n_folds, **parallel),
         "features": feature_rows(model),
-        "pairs": pairs.head(MOST_SHOWN).to_dict("records"),
-        "n_pairs": len(pairs),
-        "found": sorted(found.to_dict("records"), key=lambda pair: pair["p_adjusted"]),
-        "least_p": None if why_untested else _least(pairs["p_adjusted"]),
-        "is_separated": why_untested is None and (_least(pairs["p_value"]) or 0) > NOTHING_LEFT,
-        "level": level,
-        "why_untested": why_untested,
+        "pairs": table[table["kind"] == "pair"].head(MOST_SHOWN).to_dict("records"),
+        "n_weighted_pairs": int((table["kind"] == "pair").sum()),
+        "test": pairs.summary(weights),
         "model": model_summary(estimator, model),
         "table": table.head(MOST_CARRIED),
         "n_terms": len(table),
     }
 
 
-def tested_interactions(model):
-    """The table of weights with p-values, or without them and the reason."""
-    try:
-        return model.interactions(test=True), None
-    except ValueError as error:
-        return model.interactions(), str(error)
+@dataclass(frozen=True)
+class PairEvidence:
+    """What `InteractionTest` says of the pairs, or why it says nothing."""
+
+    level: float
+    test: InteractionTest | None = None
+    why_untested: str = ""
+
+    @classmethod
+    def of(cls, inputs, y, model, level):
+        """Test all features that the model was given, screened out or not."""
+        if model.n_features_in_ < 2:
+            return cls(level, why_untested="There is one feature, and so no pair.")
+        names = getattr(model, "feature_names_in_", None)
+        frame = pd.DataFrame(np.asarray(inputs, dtype=np.float64), columns=names)
+        if names is None:
+            frame = frame.to_numpy()
+        return cls(level, InteractionTest(alpha=level).fit(frame, y))
+
+    def beside(self, weights):
+        """`weights` with a p-value and an adjusted p-value for each pair, where tested."""
+        if self.test is None:
+            return weights.assign(p_value=np.nan, p_adjusted=np.nan)
+        return weights.merge(self.test.table_[[*PAIR, *P_VALUES]], on=PAIR, how="left")
+
+    def summary(self, weights):
+        """Pairs found one by one, with their weights; pairs that only mirror them."""
+        if self.test is None:
+            return {"why_untested": self.why_untested, "level": self.level, "found": []}
+        table, found = self.test.table_, self.test.selected_
+        found = found[[*PAIR, *P_VALUES]].merge(weights, on=PAIR, how="left")
+        n_small = int((table["p_adjusted"] <= self.level).sum())
+        return {
+            "why_untested": "",
+            "level": self.level,
+            "n_pairs": self.test.n_tests_,
+            "found": found.to_dict("records"),
+            "n_mirrors": max(n_small - len(found), 0),
+            "least_p": float(table["p_adjusted"].min()),
+            "is_separated": bool(table["p_value"].min() > NOTHING_LEFT),
+        }
 
 
 def data_summary(X, y):
@@ -79,10 +116,11 @@ def data_notes(frame, counts):
     is_constant = frame.nunique(dropna=False).to_numpy() <= 1
     if is_constant.any():
         notes.append(f"{_listed(frame.columns[is_constant])}: constant, so without any weight.")
-    is_repeated = frame.loc[:, ~is_constant].T.duplicated().to_numpy()
+    names = frame.columns[~is_constant]
+    is_repeated = pd.Series([frame[name].to_numpy().tobytes() for name in names]).duplicated()
     if is_repeated.any():
-        names = frame.columns[~is_constant][is_repeated]
-        notes.append(f"{_listed(names)}: the same as an earlier column; the weight is divided.")
+        repeated = _listed(names[is_repeated])
+        notes.append(f"{repeated}: the same as an earlier column; the weight is divided.")
     n_repeated = int(frame.duplicated().sum())
     if n_repeated:
         notes.append(
@@ -97,14 +135,14 @@ def data_notes(frame, counts):
     return notes
 
 
-def performance(X, y, estimator, n_folds, n_jobs=None):
+def performance(X, y, estimator, n_folds, **parallel):
     """Accuracy on samples that the model has not seen; None where a class is too small."""
     codes, labels = pd.factorize(np.asarray(y), sort=True)
     n_folds = possible_folds(np.bincount(codes).min(), n_folds)
     if n_folds is None:
         return None
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-    predicted = cross_val_predict(estimator, X, np.asarray(y), cv=splitter, n_jobs=n_jobs)
+    predicted = cross_val_predict(estimator, X, np.asarray(y), cv=splitter, **parallel)
     is_right = predicted == np.asarray(y)
     by_fold = [is_right[test].mean() for _, test in splitter.split(codes, codes)]
     return {
@@ -157,11 +195,6 @@ def model_summary(estimator, model):
 
 def _words(value):
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _least(values):
-    values = values.dropna()
-    return float(values.min()) if len(values) else None
 
 
 def _listed(names, most=5):
