@@ -83,6 +83,9 @@ class Progress:
         self.n_cells, self.report = n_cells, report
         self.n_done = self.n_failed = 0
         self.start = time.monotonic()
+        if n_cells:
+            # The first cell of a large table can take long.
+            self.report(f"0/{n_cells} (0 %)")
 
     def advance(self, cell: Cell, result: Outcome) -> None:
         """Count one more cell and report."""

@@ -112,7 +112,9 @@ def test_only_missing_cells_run(tmp_path, plan):
     assert run(plan[:2], tmp_path, report=lines.append) == Tally(2, 0)
     assert run(plan, tmp_path, report=lines.append) == Tally(1, 0)
     assert run(plan, tmp_path, report=lines.append) == Tally(0, 0)
-    assert lines[1].startswith("2/2 (100 %), 0:00:00 left")
+    assert lines[0] == "0/2 (0 %)"
+    assert lines[2].startswith("2/2 (100 %), 0:00:00 left")
+    assert len(lines) == 5
 
 
 def test_a_log_gets_a_line_a_minute(capsys, monkeypatch):
