@@ -161,7 +161,7 @@ def test_label_noise_does_not_collapse_the_vote():
         boosted = (
             BoostedImmigrateClassifier(50).fit(X[train], y[train]).score(X[test], clean[test])
         )
-        one = ImmigrateClassifierCV(rules=("energy",)).fit(X[train], y[train])
+        one = ImmigrateClassifierCV().fit(X[train], y[train])
         single = one.score(X[test], clean[test])
         gain.append(boosted - single)
     assert np.mean(gain) > -0.01

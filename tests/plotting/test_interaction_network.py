@@ -4,10 +4,12 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import IM4EClassifier, ImmigrateClassifier, InteractionNetworkDisplay
+from immigrate.datasets import make_xor
 from immigrate.estimators._interactions import interaction_table
 from immigrate.plotting._interaction_network import FOUND, NEGATIVE, NOT_FOUND, POSITIVE
 
@@ -50,21 +52,23 @@ def test_lines_are_the_pairs_with_weight(table):
 
 
 def test_pairs_that_act_together_come_first(table):
-    tested = table.assign(p_adjusted=np.where(table["weight"] == 0.2, 0.01, 0.6))
+    tested = table.assign(is_found=table["weight"] == 0.2)
     drawn = lines(InteractionNetworkDisplay(table=tested).plot())
     assert drawn["a", "c"][0] == hexed(FOUND)
     assert drawn["a", "b"][0] == hexed(NOT_FOUND)
     (only,) = lines(InteractionNetworkDisplay(table=tested).plot(top=1))
     assert only == ("a", "c")
-    strict = lines(InteractionNetworkDisplay(table=tested).plot(level=0.001))
-    assert {color for color, _ in strict.values()} == {hexed(NOT_FOUND)}
 
 
-def test_selected_pairs_count_more_than_p_values(table):
-    tested = table.assign(p_adjusted=0.01)
-    drawn = lines(InteractionNetworkDisplay(table=tested, selected=[("c", "a")]).plot())
-    assert drawn["a", "c"][0] == hexed(FOUND)
-    assert drawn["a", "b"][0] == hexed(NOT_FOUND)
+def test_mirrors_of_a_pair_have_the_colour_of_the_others():
+    X, y = make_xor(400, 4, noise=0.1, random_state=0)
+    X["like_a"] = X["a"] + 0.3 * np.random.default_rng(0).standard_normal(len(X))
+    model = ImmigrateClassifier().fit(X, y)
+    display = InteractionNetworkDisplay.from_estimator(model, test=True)
+    small = display.pairs_[display.pairs_["p_adjusted"] < 0.05]
+    assert len(small) == 2
+    found = [pair for pair, (color, _) in lines(display).items() if color == hexed(FOUND)]
+    assert found == [("a", "b")]
 
 
 def test_circles_grow_with_the_weight_of_the_feature(table):
@@ -76,22 +80,23 @@ def test_circles_grow_with_the_weight_of_the_feature(table):
     assert size["a"] > size["b"] > size["c"]
 
 
-@pytest.mark.parametrize("top", [3, 12, 40])
-def test_labels_do_not_overlap_and_stay_in_the_picture(top):
+@pytest.mark.parametrize(("top", "size"), [(3, (8, 6)), (12, (8, 6)), (40, (8, 6)), (12, (5, 4))])
+def test_labels_do_not_overlap_and_stay_in_the_picture(top, size):
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     X = StandardScaler().set_output(transform="pandas").fit_transform(X)
     X = X.rename(columns={"worst area": "area of the largest nucleus of all, as photographed"})
     model = ImmigrateClassifier().fit(X, y)
-    display = InteractionNetworkDisplay.from_estimator(model, top=top)
-    display.figure_.canvas.draw()
-    renderer = display.figure_.canvas.get_renderer()
+    figure = FigureCanvasAgg(mpl.figure.Figure(figsize=size, layout="constrained")).figure
+    display = InteractionNetworkDisplay.from_estimator(model, top=top, ax=figure.add_subplot())
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
     extent = mpl.text.Text.get_window_extent
     boxes = [extent(text, renderer) for text in display.ax_.texts]
     assert len(boxes) == len(np.unique(display.pairs_[["feature_1", "feature_2"]]))
     for i, one in enumerate(boxes):
         assert not any(one.overlaps(other) for other in boxes[i + 1 :])
         assert one.x0 >= 0
-        assert one.x1 <= display.figure_.bbox.x1
+        assert one.x1 <= figure.bbox.x1
 
 
 def test_nothing_to_draw_is_said(table):
@@ -103,6 +108,18 @@ def test_one_pair_is_enough():
     table = interaction_table(np.array([[0.5, 0.3], [0.3, 0.0]]), ["a", "b"])
     display = InteractionNetworkDisplay(table=pd.DataFrame(table)).plot()
     assert len(lines(display)) == 1
+
+
+def test_dollars_are_no_mathematics(table):
+    priced = table.replace({"a": "a_$ per_$", "b": "b_$"})
+    display = InteractionNetworkDisplay(table=priced).plot()
+    display.figure_.canvas.draw()
+    assert r"a_\$ per_\$" in {text.get_text() for text in display.ax_.texts}
+
+
+def test_top_must_be_a_count(table):
+    with pytest.raises(ValueError, match="top must be a whole number"):
+        InteractionNetworkDisplay(table=table).plot(top=0)
 
 
 def test_models_without_pairs_are_refused():

@@ -76,6 +76,17 @@ def test_screened_models_show_the_kept_features():
     assert set(names(display.ax_.yaxis)) == set(model.get_feature_names_out())
 
 
+def test_long_names_are_shortened_but_stay_distinct():
+    long = [f"expression of gene {i} in the tissue that was sampled" for i in range(3)]
+    display = WeightMatrixDisplay(weights=np.eye(3), feature_names=[*long[:2], "x" * 60])
+    shown = names(display.plot().ax_.yaxis)
+    assert len(set(shown)) == 3
+    (short,) = names(
+        WeightMatrixDisplay(weights=np.eye(1), feature_names=long[:1]).plot().ax_.yaxis
+    )
+    assert short == "expression of ge…hat was sampled"
+
+
 def test_draws_into_given_axes(signed):
     figure = mpl.figure.Figure()
     ax = figure.add_subplot()

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from immigrate import BoostedImmigrateClassifier, IM4EClassifier, ImmigrateClassifier
 from immigrate.datasets import make_monk1, make_xor
@@ -99,6 +100,7 @@ def test_carried_file_is_the_table_of_weights(monk, monk_page):
     (content,) = re.findall(r'href="data:text/csv;base64,([^"]*)"', monk_page)
     carried = pd.read_csv(StringIO(base64.b64decode(content).decode()))
     expected = monk.estimator[-1].interactions(test=True)
+    assert expected["is_found"].sum() == 1
     pd.testing.assert_frame_equal(carried, expected, check_dtype=False, rtol=1e-12)
 
 
@@ -157,7 +159,7 @@ def test_mirrors_of_a_pair_are_not_found_again():
     assert [pair["feature_2"] for pair in report.summary["test"]["found"]] == ["b"]
     assert report.summary["test"]["n_mirrors"] == 1
     page = report.html()
-    assert "1 more have a small adjusted p and only mirror these" in text_of(page)
+    assert "1 more have a small adjusted p before these are taken into account" in text_of(page)
     # Once among the pairs found and once among those with the largest weights.
     assert page.count('<tr class="found">') == 2
 
@@ -200,11 +202,11 @@ def test_guessing_is_called_guessing():
 
 
 def test_notes_name_what_deserves_a_look():
-    frame = pd.DataFrame({"a": [1, 2, 3, 1], "flat": 7, "again": [1, 2, 3, 1]})
+    frame = pd.DataFrame({"a": [1, 2, 3, 1], "flat": 7, "again": [1.0, 2.0, 3.0, 1.0]})
     constant, repeated, rows, sizes = data_notes(frame, np.array([10, 1]))
-    assert constant.startswith("flat: constant")
+    assert constant == "flat: constant, and so no help in telling samples apart."
     assert repeated.startswith("again: the same as an earlier column")
-    assert rows.startswith("1 rows repeat")
+    assert rows.startswith("1 row repeats")
     assert "very different size" in sizes
     assert data_notes(pd.DataFrame({"a": [1, 2]}), np.array([1, 1])) == []
 
@@ -226,17 +228,73 @@ def test_other_models_are_refused(small):
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({"cv": 1}, "cv must be at least 2"), ({"level": 2}, "must be a number between 0 and 1")],
+    [({"cv": 1}, "cv must be at least 2"), ({"level": 2}, "level must be a number between 0")],
 )
 def test_bad_parameters_say_what_to_do(small, parameters, message):
     with pytest.raises(ValueError, match=message):
         Report.of(*small, quick(), **parameters)
 
 
-def test_missing_jinja_says_what_to_install(monk, monkeypatch):
+def test_missing_jinja_says_what_to_install_before_any_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"pip install immigrate\[report\]"):
-        monk.html()
+        Report.of("no table", "no label")
+
+
+def test_nothing_learned_is_said():
+    X = np.column_stack([np.random.default_rng(2).standard_normal(80), np.ones(80)])
+    y = np.random.default_rng(0).integers(0, 2, 80)
+    model = make_pipeline(StandardScaler(), quick())
+    with pytest.warns(ConvergenceWarning, match="No admissible direction"):
+        report = Report.of(X, y, model, cv=2)
+    text = text_of(report.html())
+    assert "Which features matter? None is shown to No change of the weights" in text
+    assert "Warning: No admissible direction improves the margin" in text
+    assert "x1: constant, and so no help" in text
+    assert "Not tested Fewer than two features vary." in text
+
+
+@pytest.mark.filterwarnings("ignore:No admissible direction")
+def test_separated_classes_leave_nothing_to_explain_and_noise_does_not():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    model = make_pipeline(StandardScaler(), quick())
+    assert Report.of(X, y, model, cv=2).summary["test"]["is_separated"]
+    rng = np.random.default_rng(2)
+    X, y = (rng.uniform(size=(60, 2)) < 0.08) * 1.0, rng.integers(0, 2, 60)
+    test = Report.of(X, y, quick(), cv=2).summary["test"]
+    assert test["least_p"] == 1
+    assert not test["is_separated"]
+
+
+def test_pipelines_of_one_step_and_with_steps_that_know_no_pandas(small):
+    X, y = small
+    assert Report.of(X, y, make_pipeline(quick()), cv=2).summary["features"][0]["name"] in X
+    dense = FunctionTransformer(lambda table: table.toarray(), accept_sparse=True)
+    levels = (X > 0).astype(int)
+    report = Report.of(levels, y, make_pipeline(OneHotEncoder(drop="first"), dense, quick()), cv=2)
+    assert {row["name"] for row in report.summary["features"]} == {"x0", "x1", "x2"}
+
+
+def test_labels_may_be_a_column_of_a_frame(small):
+    X, y = small
+    with pytest.warns(DataConversionWarning):
+        report = Report.of(X, pd.DataFrame({"label": y}), quick(), cv=2)
+    assert report.summary["data"]["n_samples"] == len(y)
+
+
+def test_pictures_do_not_follow_the_style_of_the_user(small):
+    import matplotlib as mpl
+
+    report = Report.of(*small, quick(), cv=2)
+    plain = report.html()
+    with mpl.style.context("dark_background"):
+        assert report.html() == plain
+
+
+def test_dollars_in_names_are_dollars(small):
+    X, y = small
+    X = X.rename(columns={"a": "income_$", "b": "debt_$"})
+    assert "income_$" in text_of(Report.of(X, y, cv=2).html())
 
 
 def test_estimator_of_the_user_stays_unfitted(small):

@@ -82,7 +82,7 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         above the diagonal), `is_chosen`.
     weights_path_ : ndarray of shape (n_sigmas, n_features, n_features)
         Weights before pruning at each sigma, largest sigma first, to a relative gap of 10
-        `tol` where the path is warm.
+        `tol` where the path is warm; `weight_matrix_` is taken on from there to `tol`.
     costs_path_ : ndarray of shape (n_sigmas,)
         Cost at each of them.
     cv_results_ : dict

@@ -8,9 +8,11 @@ from sklearn.base import BaseEstimator, clone
 
 from immigrate.estimators._interaction_test import InteractionTest
 
+PAIR = ["feature_1", "feature_2"]
+
 
 def feature_share(W):
-    """Share of each feature in the sum of all |W_ab|: its own weight and half of each pair's."""
+    """Share of each feature's row in the sum of all |W_ab|: its own weight and its pairs'."""
     size = np.abs(W).sum(axis=0)
     return size / size.sum()
 
@@ -59,14 +61,24 @@ def pair_test(test):
 
 
 def with_p_values(table, test, samples, names):
-    """`table` with what `test`, fitted on the samples (X, y, weight), says of each pair.
-
-    NaN for main effects, and for pairs that the test does not list.
-    """
+    """`table` with what `test`, fitted on the samples (X, y, weight), says of each pair."""
     X, y, weight = samples
     frame = pd.DataFrame(X, columns=list(names))
     if len(names) < 2:
-        return table.assign(p_value=np.nan, p_adjusted=np.nan)
-    tested = clone(test).fit(frame, y, sample_weight=weight).table_
-    p_values = tested[["feature_1", "feature_2", "p_value", "p_adjusted"]]
-    return table.merge(p_values, on=["feature_1", "feature_2"], how="left")
+        return untested(table)
+    return beside_test(table, clone(test).fit(frame, y, sample_weight=weight))
+
+
+def untested(table):
+    """`table` with the columns of a test that was not made."""
+    return table.assign(p_value=np.nan, p_adjusted=np.nan, is_found=False)
+
+
+def beside_test(table, test):
+    """`table` with p-values and finds of a fitted test.
+
+    P-values are NaN for main effects, and for pairs that the test does not list.
+    """
+    table = table.merge(test.table_[[*PAIR, "p_value", "p_adjusted"]], on=PAIR, how="left")
+    found = pd.MultiIndex.from_frame(test.selected_[PAIR])
+    return table.assign(is_found=pd.MultiIndex.from_frame(table[PAIR]).isin(found))

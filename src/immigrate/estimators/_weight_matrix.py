@@ -57,7 +57,8 @@ class WeightMatrixMixin(ScreeningMixin):
             Columns `feature_1`, `feature_2` (the same twice for a main effect), `kind`
             ("main" or "pair"), `weight` (the entry of W), `share` (of the sum of |weight| over
             the whole table) and `rank`; with `test` also `p_value` and `p_adjusted`, NaN for
-            main effects.
+            main effects, and `is_found`: whether the pair is in `selected_` of the test, which
+            leaves out pairs that only mirror another.
         """
         check_is_fitted(self)
         if top is not None:

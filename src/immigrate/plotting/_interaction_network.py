@@ -8,9 +8,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.plotting._style import PALETTE, require_matplotlib, shortened, spaced
+from immigrate.estimators._validation import check_count
+from immigrate.plotting._style import PALETTE, require_matplotlib, short_names, spaced
 
 FOUND, NOT_FOUND, POSITIVE, NEGATIVE = PALETTE[1], "0.72", PALETTE[0], PALETTE[4]
+WIDTH, HEIGHT = 2.1, 1.35  # half of the picture; the circle has radius 1
 LARGEST_NODE, SMALLEST_NODE = 700.0, 25.0  # areas in points squared
 THICKEST, THINNEST = 7.0, 0.8  # points
 MANY_PAIRS = 12  # from here on lines get thinner, so that they can be told apart
@@ -20,8 +22,8 @@ class InteractionNetworkDisplay:
     """Features as circles, the strongest pairs as lines between them.
 
     The area of a circle is the size of the feature's own weight, the width of a line that of
-    the pair's. A weight says what the model uses; where the table has p-values of an
-    `InteractionTest`, the colour of a line says whether the two features act together.
+    the pair's. A weight says what the model uses; where the pairs were tested, the colour of a
+    line says whether the two features act together.
 
     Use :meth:`from_estimator`; the constructor takes the data behind the picture.
 
@@ -29,10 +31,7 @@ class InteractionNetworkDisplay:
     ----------
     table : pandas.DataFrame
         Columns `feature_1`, `feature_2`, `kind` ("main" or "pair"), `weight`, and where tested
-        `p_adjusted`: what `interactions` of an estimator returns.
-    selected : list of (str, str), optional
-        The pairs that act together, such as those in `selected_` of an `InteractionTest`, which
-        leaves out pairs that only mirror another. By default those with a small `p_adjusted`.
+        `is_found`: what `interactions` of an estimator returns.
 
     Attributes
     ----------
@@ -44,7 +43,7 @@ class InteractionNetworkDisplay:
     See Also
     --------
     WeightMatrixDisplay : All weights as a heat map.
-    InteractionTest : Where the p-values come from.
+    InteractionTest : What finds pairs that act together.
 
     Examples
     --------
@@ -55,17 +54,16 @@ class InteractionNetworkDisplay:
     >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> model = ImmigrateClassifierCV().fit(X, y)
     >>> display = InteractionNetworkDisplay.from_estimator(model, test=True)
-    >>> found = display.pairs_[display.pairs_["p_adjusted"] < 0.05]
+    >>> found = display.pairs_[display.pairs_["is_found"]]
     >>> found[["feature_1", "feature_2"]].values.tolist()
     [['head_shape', 'body_shape']]
     """
 
-    def __init__(self, *, table, selected=None):
+    def __init__(self, *, table):
         self.table = table
-        self.selected = selected
 
     @classmethod
-    def from_estimator(cls, estimator, *, test=False, top=12, level=0.05, ax=None):
+    def from_estimator(cls, estimator, *, test=False, top=12, ax=None):
         """Draw the pairs of a fitted model.
 
         Parameters
@@ -74,7 +72,7 @@ class InteractionNetworkDisplay:
             `ImmigrateClassifier`, `ImmigrateClassifierCV` or `BoostedImmigrateClassifier`.
         test : bool or InteractionTest, default=False
             As in `ImmigrateClassifier.interactions`: whether to test the pairs.
-        top, level, ax
+        top, ax
             As in :meth:`plot`.
 
         Returns
@@ -87,9 +85,9 @@ class InteractionNetworkDisplay:
                 f"{type(estimator).__name__} has no table of pairs to draw; fit an "
                 "ImmigrateClassifier, or pass the last step of a pipeline: pipeline[-1]."
             )
-        return cls(table=estimator.interactions(test=test)).plot(top=top, level=level, ax=ax)
+        return cls(table=estimator.interactions(test=test)).plot(top=top, ax=ax)
 
-    def plot(self, *, top=12, level=0.05, ax=None):
+    def plot(self, *, top=12, ax=None):
         """Draw.
 
         Parameters
@@ -97,9 +95,6 @@ class InteractionNetworkDisplay:
         top : int, default=12
             Most pairs drawn: those that act together first, then those with the largest
             weights.
-        level : float, default=0.05
-            Adjusted p-value up to which two features are said to act together, where there is
-            no list of selected pairs.
         ax : matplotlib Axes, optional
             Drawn into this; by default a new figure.
 
@@ -108,33 +103,28 @@ class InteractionNetworkDisplay:
         self
         """
         plt = require_matplotlib("InteractionNetworkDisplay")
+        check_count("top", top)
         if ax is None:
             _, ax = plt.subplots(figsize=(8, 6), layout="constrained")
-        self.pairs_ = self._pairs(top, level)
+        ax.set(xlim=(-WIDTH, WIDTH), ylim=(-HEIGHT, HEIGHT), aspect="equal")
+        self.pairs_ = self._pairs(top)
         places = self._places()
         self._draw_pairs(ax, places)
         self._draw_features(ax, places)
-        self._draw_legend(ax, level)
-        ax.set(xlim=(-2.1, 2.1), ylim=(-1.35, 1.35), aspect="equal")
+        self._draw_legend(ax)
         ax.axis("off")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     @property
     def _is_tested(self):
-        return self.selected is not None or "p_adjusted" in self.table
+        return "is_found" in self.table
 
-    def _pairs(self, top, level):
+    def _pairs(self, top):
         pairs = self.table[(self.table["kind"] == "pair") & (self.table["weight"] != 0)]
-        pairs = pairs.assign(is_found=self._is_found(pairs, level), size=pairs["weight"].abs())
+        is_found = pairs["is_found"] if self._is_tested else False
+        pairs = pairs.assign(is_found=is_found, size=pairs["weight"].abs())
         return pairs.sort_values(["is_found", "size"], ascending=False, kind="stable").head(top)
-
-    def _is_found(self, pairs, level):
-        if self.selected is not None:
-            chosen = {frozenset(pair) for pair in self.selected}
-            ends = pairs[["feature_1", "feature_2"]].itertuples(index=False)
-            return [frozenset(pair) in chosen for pair in ends]
-        return pairs["p_adjusted"] <= level if self._is_tested else False
 
     def _places(self):
         """A place on the circle for each feature of the pairs, partners near each other."""
@@ -179,14 +169,16 @@ class InteractionNetworkDisplay:
         main = self.table[self.table["kind"] == "main"]
         size = dict(zip(main["feature_1"], main["weight"].abs()))
         largest = max([size.get(name, 0.0) for name in places], default=0.0) or 1.0
+        labels = dict(zip(places, short_names(places)))
         for side in (1, -1):
             here = [name for name in places if (places[name][0] >= 0) == (side > 0)]
             here.sort(key=lambda name: places[name][1])
-            heights = spaced(np.array([1.1 * places[name][1] for name in here]), 0.14)
+            wanted = np.array([1.1 * places[name][1] for name in here])
+            heights = spaced(wanted, label_height(ax))
             for name, height in zip(here, heights):
                 x, y = places[name]
                 ax.annotate(
-                    shortened(name),
+                    labels[name],
                     xy=(x, y),
                     xytext=(x + 0.14 * side, height),
                     ha="left" if side > 0 else "right",
@@ -203,13 +195,12 @@ class InteractionNetworkDisplay:
             zorder=3,
         )
 
-    def _draw_legend(self, ax, level):
+    def _draw_legend(self, ax):
         from matplotlib.lines import Line2D
 
         if self._is_tested:
-            how = "" if self.selected is not None else f" (adjusted p ≤ {level:g})"
             kinds = {
-                FOUND: f"act together{how}",
+                FOUND: "act together",
                 NOT_FOUND: "used together; not shown to act together",
             }
         else:
@@ -231,4 +222,11 @@ class InteractionNetworkDisplay:
             loc="upper center",
             bbox_to_anchor=(0.5, 0.03),
         )
-        ax.set_title("circle: weight of a feature    line: weight of a pair", fontsize="medium")
+        ax.set_title("circle: weight of a feature · line: weight of a pair", fontsize="medium")
+
+
+def label_height(ax, font_points=9.0):
+    """Height of a line of small text in units of the circle's radius."""
+    size = ax.get_window_extent()
+    pixels_per_unit = min(size.width / (2 * WIDTH), size.height / (2 * HEIGHT))
+    return 1.3 * font_points / 72 * ax.figure.dpi / pixels_per_unit

@@ -7,14 +7,18 @@ from itertools import cycle
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.plotting._style import PALETTE, require_matplotlib, shortened, spread_labels
+from immigrate.plotting._style import PALETTE, require_matplotlib, short_names, spread_labels
 
 # Curves stand this factor of sigma apart, so that their error bars can be told from each other.
 BESIDE = 1.025
+# The other weights are drawn in grey, the strongest so many of them.
+MOST_GREY = 200
 
 
 class SigmaPathDisplay:
     """Selection criterion, cost and strongest weights along sigma, the chosen point marked.
+
+    The weights are those of the path, whose fits may be rougher than the final one.
 
     Use :meth:`from_estimator`; the constructor takes the data behind the picture.
 
@@ -167,15 +171,18 @@ class SigmaPathDisplay:
     def _plot_weights(self, ax, top):
         a, b = np.triu_indices(self.weights.shape[1])
         tracks = self.weights[:, a, b]  # (n_sigmas, n_weights)
-        strongest = np.argsort(-np.abs(tracks).max(axis=0), kind="stable")[:top]
-        names = [shortened(name) for name in self.feature_names]
-        ax.plot(self._sigmas, tracks, color="0.88", linewidth=0.6, zorder=0)
+        by_size = np.argsort(-np.abs(tracks).max(axis=0), kind="stable")
+        strongest = by_size[:top]
+        names = short_names(self.feature_names)
+        ax.plot(
+            self._sigmas, tracks[:, by_size[:MOST_GREY]], color="0.88", linewidth=0.6, zorder=0
+        )
         ends = []
         for color, k in zip(cycle(PALETTE), strongest):
             ax.plot(self._sigmas, tracks[:, k], color=color, marker="o", markersize=3)
             label = names[a[k]] if a[k] == b[k] else f"{names[a[k]]} × {names[b[k]]}"
             ends.append((tracks[0, k], label, color))
-        ax.set_ylabel("weight")
+        ax.set_ylabel("weight along the path")
         spread_labels(ax, self._sigmas.max(), ends)
 
     @property

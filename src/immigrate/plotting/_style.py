@@ -17,9 +17,19 @@ def require_matplotlib(name):
     return plt
 
 
-def shortened(name, most=32):
+def short_names(names, most=32):
+    """Names to write in a picture: at most so many characters each where they stay distinct."""
+    names = [str(name) for name in names]
+    while True:
+        short = [_shortened(name, most) for name in names]
+        if len(set(short)) == len(set(names)):
+            # matplotlib takes what stands between dollar signs for mathematics.
+            return [name.replace("$", r"\$") for name in short]
+        most += 8
+
+
+def _shortened(name, most):
     """The name, with an ellipsis in its middle where it is longer than `most` characters."""
-    name = str(name)
     if len(name) <= most:
         return name
     head = most // 2

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.plotting._style import require_matplotlib, shortened
+from immigrate.estimators._validation import check_count
+from immigrate.plotting._style import require_matplotlib, short_names
 
 # Up to so many features each cell shows its number.
 MOST_NUMBERED = 10
@@ -86,6 +87,8 @@ class WeightMatrixDisplay:
         self
         """
         plt = require_matplotlib("WeightMatrixDisplay")
+        if top is not None:
+            check_count("top", top)
         if order not in ("strength", "input"):
             raise ValueError(f"order={order!r} is not known; choose 'strength' or 'input'.")
         self.shown_ = self._features(top, order)
@@ -116,7 +119,7 @@ class WeightMatrixDisplay:
         return strongest if order == "strength" else np.sort(strongest)
 
     def _name(self, ax):
-        names = [shortened(self.feature_names[i]) for i in self.shown_]
+        names = short_names(self.feature_names[i] for i in self.shown_)
         ax.set_xticks(range(len(names)), names, rotation=90)
         ax.set_yticks(range(len(names)), names)
         ax.tick_params(length=0, labelsize="small")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import warnings
 from importlib import resources
 from io import StringIO
 from math import isnan
@@ -25,13 +26,13 @@ def page(summary, model):
         **summary,
         pictures=pictures(summary, model),
         file=as_data_address(summary["table"]),
-        found_pairs=found_pairs(summary),
     )
 
 
-def found_pairs(summary):
-    """The pairs that act together, each as two names."""
-    return [(pair["feature_1"], pair["feature_2"]) for pair in summary["test"]["found"]]
+def check_can_be_drawn():
+    """Raise an error that says what to install, before any work is done."""
+    template_environment()
+    require_matplotlib("The report")
 
 
 def template_environment():
@@ -57,7 +58,7 @@ def percent(share):
 
 def number(value):
     """A weight; a dash where there is none, as for features that were screened out."""
-    return _or_dash(value, ".3f")
+    return _or_dash(value, "z.3f")
 
 
 def _or_dash(value, form):
@@ -69,9 +70,9 @@ def pictures(summary, model):
     drawn = {
         "network": svg(
             (8, 5.6),
-            lambda figure: InteractionNetworkDisplay(
-                table=summary["table"], selected=found_pairs(summary)
-            ).plot(ax=figure.add_subplot()),
+            lambda figure: InteractionNetworkDisplay(table=drawn_table(summary)).plot(
+                ax=figure.add_subplot()
+            ),
         ),
         "matrix": svg(
             _matrix_size(len(model.weight_matrix_)),
@@ -83,6 +84,12 @@ def pictures(summary, model):
     if hasattr(model, "weights_path_"):
         drawn["path"] = svg((9, 9), lambda figure: _draw_path(figure, model))
     return drawn
+
+
+def drawn_table(summary):
+    """The table of weights, without the columns of a test that was not made."""
+    table = summary["table"]
+    return table.drop(columns="is_found") if summary["test"]["why_untested"] else table
 
 
 def _matrix_size(n_features):
@@ -101,10 +108,14 @@ def svg(size, draw):
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
-    draw(figure)
     text = StringIO()
-    with mpl.rc_context({"svg.hashsalt": "immigrate"}):
+    # The page is white whatever style the user draws in, and the browser sets the text.
+    style = {**mpl.rcParamsDefault, "svg.hashsalt": "immigrate", "svg.fonttype": "none"}
+    style.pop("backend")
+    with mpl.rc_context(style), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure)
         figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
     return text.getvalue().split("?>", 1)[1].split(">", 1)[1]
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from html import escape
 from pathlib import Path
 
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import column_or_1d
 
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
-from immigrate.estimators._validation import check_count
-from immigrate.report._page import page
+from immigrate.estimators._validation import check_count, check_positive
+from immigrate.report._page import check_can_be_drawn, page
 from immigrate.report._summary import summarised
 
 
@@ -23,7 +25,7 @@ class Report:
     Parameters
     ----------
     summary : dict
-        Everything the page says, as plain numbers and words.
+        Everything the page says: numbers, words, and under "table" all weights.
     estimator : estimator
         The model behind it, fitted on all samples.
 
@@ -82,13 +84,15 @@ class Report:
         -------
         Report
         """
+        check_can_be_drawn()
         if check_count("cv", cv) < 2:
             raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
-        model = _default_model() if estimator is None else clone(estimator)
-        if isinstance(model, Pipeline) and hasattr(X, "columns"):
-            model.set_output(transform="pandas")
-        _check_has_weights(_last_step(model))
-        model.fit(X, y)
+        if not 0 < check_positive("level", level) < 1:
+            raise ValueError(f"level must be a number between 0 and 1, got {level!r}.")
+        estimator = _default_model() if estimator is None else estimator
+        _check_has_weights(_last_step(estimator))
+        y = column_or_1d(y, warn=True)
+        model, warned = _fitted(estimator, X, y)
         summary = summarised(
             X,
             y,
@@ -97,6 +101,7 @@ class Report:
             title=title,
             n_folds=cv,
             level=level,
+            warned=warned,
             n_jobs=n_jobs,
             verbose=verbose,
         )
@@ -134,6 +139,26 @@ class Report:
             f'<iframe srcdoc="{escape(self.html())}" width="100%" height="700" '
             'style="border:0"></iframe>'
         )
+
+
+def _fitted(estimator, X, y):
+    """A fitted clone, with the names of columns where all its steps can pass them on; warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = _fitted_with_names(estimator, X, y)
+    for warning in caught:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return model, list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _fitted_with_names(estimator, X, y):
+    if not isinstance(estimator, Pipeline) or not hasattr(X, "columns"):
+        return clone(estimator).fit(X, y)
+    try:
+        return clone(estimator).set_output(transform="pandas").fit(X, y)
+    except ValueError:
+        # A step without output in pandas, or an error that comes again.
+        return clone(estimator).fit(X, y)
 
 
 def _default_model():

@@ -1,4 +1,4 @@
-"""What the report says, as plain numbers and words: everything but the looks."""
+"""What the report says, as numbers, words and the table of weights: all but the looks."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from immigrate._version import __version__
 from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._interactions import PAIR, beside_test, untested
 
 # Rows of the table of pairs that the page shows, and that it carries as a file.
 MOST_SHOWN, MOST_CARRIED = 50, 20_000
-# If even the smallest p is above, the additive model leaves no residuals to test.
-NOTHING_LEFT = 0.99
-PAIR, P_VALUES = ["feature_1", "feature_2"], ["p_value", "p_adjusted"]
+# If even the smallest p is above, and the additive model explains more of the held-out deviance
+# than the second, there is nothing left to test.
+NOTHING_LEFT, NEARLY_ALL = 0.99, 0.9
 
 
-def summarised(X, y, estimator, model, *, title, n_folds, level, **parallel):
+def summarised(X, y, estimator, model, *, title, n_folds, level, warned=(), **parallel):
     """What a fitted model and the test of pairs found in a table.
 
     Parameters
@@ -29,11 +30,14 @@ def summarised(X, y, estimator, model, *, title, n_folds, level, **parallel):
     estimator : fitted estimator
         What predicts: `model`, or a pipeline that ends in it.
     model : fitted estimator with `interactions`
+    warned : sequence of str
+        Warnings of the fit.
     parallel : dict
         `n_jobs` and `verbose` of joblib, for the folds.
     """
     weights = model.interactions()
-    inputs = estimator[:-1].transform(X) if estimator is not model else X
+    has_steps_before = estimator is not model and len(estimator) > 1
+    inputs = estimator[:-1].transform(X) if has_steps_before else X
     pairs = PairEvidence.of(inputs, y, model, level)
     table = pairs.beside(weights)
     return {
@@ -46,7 +50,7 @@ def summarised(X, y, estimator, model, *, title, n_folds, level, **parallel):
         "pairs": table[table["kind"] == "pair"].head(MOST_SHOWN).to_dict("records"),
         "n_weighted_pairs": int((table["kind"] == "pair").sum()),
         "test": pairs.summary(weights),
-        "model": model_summary(estimator, model),
+        "model": model_summary(estimator, model, warned),
         "table": table.head(MOST_CARRIED),
         "n_terms": len(table),
     }
@@ -69,35 +73,38 @@ class PairEvidence:
         frame = pd.DataFrame(np.asarray(inputs, dtype=np.float64), columns=names)
         if names is None:
             frame = frame.to_numpy()
-        return cls(level, InteractionTest(alpha=level).fit(frame, y))
+        test = InteractionTest(alpha=level).fit(frame, y)
+        if not test.n_tests_:
+            return cls(level, why_untested="Fewer than two features vary.")
+        return cls(level, test)
 
     def beside(self, weights):
-        """`weights` with a p-value and an adjusted p-value for each pair, where tested."""
-        if self.test is None:
-            return weights.assign(p_value=np.nan, p_adjusted=np.nan)
-        return weights.merge(self.test.table_[[*PAIR, *P_VALUES]], on=PAIR, how="left")
+        """`weights` with what the test says of each pair."""
+        return untested(weights) if self.test is None else beside_test(weights, self.test)
 
     def summary(self, weights):
-        """Pairs found one by one, with their weights; pairs that only mirror them."""
+        """Pairs found one by one, with their weights; how many others may only mirror them."""
         if self.test is None:
             return {"why_untested": self.why_untested, "level": self.level, "found": []}
         table, found = self.test.table_, self.test.selected_
-        found = found[[*PAIR, *P_VALUES]].merge(weights, on=PAIR, how="left")
-        n_small = int((table["p_adjusted"] <= self.level).sum())
+        small = beside_test(table[PAIR], self.test).query("p_adjusted <= @self.level")
+        found = found[[*PAIR, "p_value", "p_adjusted"]].merge(weights, on=PAIR, how="left")
+        is_explained = self.test.additive_model_.deviance_explained > NEARLY_ALL
         return {
             "why_untested": "",
             "level": self.level,
             "n_pairs": self.test.n_tests_,
-            "found": found.to_dict("records"),
-            "n_mirrors": max(n_small - len(found), 0),
+            "found": found.assign(is_found=True).to_dict("records"),
+            "n_mirrors": int((~small["is_found"]).sum()),
+            "n_exact": int(table["is_exact"].sum()),
             "least_p": float(table["p_adjusted"].min()),
-            "is_separated": bool(table["p_value"].min() > NOTHING_LEFT),
+            "is_separated": bool(is_explained and table["p_value"].min() > NOTHING_LEFT),
         }
 
 
 def data_summary(X, y):
     """Size, classes, and what in the table deserves a second look."""
-    frame = pd.DataFrame(X)
+    frame = named_frame(X)
     labels, counts = np.unique(np.asarray(y), return_counts=True)
     return {
         "n_samples": len(frame),
@@ -110,22 +117,32 @@ def data_summary(X, y):
     }
 
 
+def named_frame(X):
+    """The table with the names that scikit-learn gives: x0, x1, ... unless all are text."""
+    frame = pd.DataFrame(X)
+    if not all(isinstance(name, str) for name in frame.columns):
+        frame.columns = [f"x{i}" for i in range(frame.shape[1])]
+    return frame
+
+
 def data_notes(frame, counts):
     """Sentences about columns and rows that say nothing or say it twice."""
     notes = []
-    is_constant = frame.nunique(dropna=False).to_numpy() <= 1
+    columns = [as_text_or_float(frame.iloc[:, j]) for j in range(frame.shape[1])]
+    is_constant = np.array([len(np.unique(column)) == 1 for column in columns])
     if is_constant.any():
-        notes.append(f"{_listed(frame.columns[is_constant])}: constant, so without any weight.")
-    names = frame.columns[~is_constant]
-    is_repeated = pd.Series([frame[name].to_numpy().tobytes() for name in names]).duplicated()
+        constant = _listed(frame.columns[is_constant])
+        notes.append(f"{constant}: constant, and so no help in telling samples apart.")
+    is_repeated = pd.Series([column.tobytes() for column in columns]).duplicated() & ~is_constant
     if is_repeated.any():
-        repeated = _listed(names[is_repeated])
+        repeated = _listed(frame.columns[is_repeated])
         notes.append(f"{repeated}: the same as an earlier column; the weight is divided.")
     n_repeated = int(frame.duplicated().sum())
     if n_repeated:
+        rows = "1 row repeats" if n_repeated == 1 else f"{n_repeated} rows repeat"
         notes.append(
-            f"{n_repeated} rows repeat an earlier one. A repeated sample is its own nearest "
-            "neighbour, in cross-validation too: accuracy may look better than it is."
+            f"{rows} an earlier one. A repeated sample is its own nearest neighbour, in "
+            "cross-validation too: accuracy may look better than it is."
         )
     if counts.max() > 4 * counts.min():
         notes.append(
@@ -133,6 +150,12 @@ def data_notes(frame, counts):
             "largest class, and look at the balanced accuracy."
         )
     return notes
+
+
+def as_text_or_float(column):
+    """Values that compare equal where they mean the same: 1 and 1.0, text by its characters."""
+    is_number = pd.api.types.is_numeric_dtype(column)
+    return column.to_numpy(dtype=np.float64 if is_number else str)
 
 
 def performance(X, y, estimator, n_folds, **parallel):
@@ -176,19 +199,21 @@ def feature_rows(model):
     ]
 
 
-def model_summary(estimator, model):
-    """Settings, and what the fit chose."""
+def model_summary(estimator, model, warned):
+    """Settings, what the fit chose, and what it warned of."""
     chosen = {
         name.rstrip("_"): getattr(model, name)
         for name in ("sigma_", "rule_", "prune_", "converged_")
         if hasattr(model, name)
     }
     n_screened = model.n_features_in_ - len(model.weight_matrix_)
+    has_moved = getattr(model, "converged_", True) or len(model.objective_path_) > 1
     return {
         "name": type(model).__name__,
         "settings": repr(estimator),
         "chosen": {name: _words(value) for name, value in chosen.items()},
-        "converged": bool(getattr(model, "converged_", True)),
+        "has_moved": has_moved,
+        "warnings": list(warned),
         "n_screened": n_screened,
     }
 
