@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,6 +23,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+
+# The experiments of the paper are not installed.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from paper.datasets import load
 from paper.published import accuracies
 
