@@ -208,6 +208,8 @@ def test_notes_name_what_deserves_a_look():
     assert repeated.startswith("again: the same as an earlier column")
     assert rows.startswith("1 row repeats")
     assert "very different size" in sizes
+    gaps = pd.DataFrame({"a": pd.array([1, None, 2], "Int64"), "b": [1.0, np.nan, 2.0]})
+    assert data_notes(gaps, np.array([1, 1]))[0].startswith("b: the same as an earlier column")
     assert data_notes(pd.DataFrame({"a": [1, 2]}), np.array([1, 1])) == []
 
 

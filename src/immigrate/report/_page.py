@@ -108,16 +108,16 @@ def svg(size, draw):
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    text = StringIO()
+    page = StringIO()
     # The page is white whatever style the user draws in, and the browser sets the text.
-    style = {**mpl.rcParamsDefault, "svg.hashsalt": "immigrate", "svg.fonttype": "none"}
-    style.pop("backend")
-    with mpl.rc_context(style), warnings.catch_warnings():
+    style = ["default", {"svg.hashsalt": "immigrate", "svg.fonttype": "none"}]
+    with mpl.style.context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
-        figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
-    return text.getvalue().split("?>", 1)[1].split(">", 1)[1]
+        figure.savefig(page, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    text = page.getvalue()
+    return text[text.index("<svg") :]
 
 
 def as_data_address(table):

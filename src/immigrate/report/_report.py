@@ -87,7 +87,7 @@ class Report:
         check_can_be_drawn()
         if check_count("cv", cv) < 2:
             raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
-        if not 0 < check_positive("level", level) < 1:
+        if check_positive("level", level) >= 1:
             raise ValueError(f"level must be a number between 0 and 1, got {level!r}.")
         estimator = _default_model() if estimator is None else estimator
         _check_has_weights(_last_step(estimator))

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from immigrate._version import __version__
 from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators._interactions import PAIR, beside_test, untested
+from immigrate.estimators._interactions import PAIR, beside_test, feature_share, untested
 
 # Rows of the table of pairs that the page shows, and that it carries as a file.
 MOST_SHOWN, MOST_CARRIED = 50, 20_000
@@ -26,7 +26,8 @@ def summarised(X, y, estimator, model, *, title, n_folds, level, warned=(), **pa
 
     Parameters
     ----------
-    X, y : the training samples
+    X : array-like, y : ndarray
+        The training samples.
     estimator : fitted estimator
         What predicts: `model`, or a pipeline that ends in it.
     model : fitted estimator with `interactions`
@@ -69,11 +70,11 @@ class PairEvidence:
         """Test all features that the model was given, screened out or not."""
         if model.n_features_in_ < 2:
             return cls(level, why_untested="There is one feature, and so no pair.")
-        names = getattr(model, "feature_names_in_", None)
-        frame = pd.DataFrame(np.asarray(inputs, dtype=np.float64), columns=names)
-        if names is None:
-            frame = frame.to_numpy()
-        test = InteractionTest(alpha=level).fit(frame, y)
+        # As plain numbers, which they are to the model, whatever the types of the columns.
+        inputs = np.asarray(inputs, dtype=np.float64)
+        if hasattr(model, "feature_names_in_"):
+            inputs = pd.DataFrame(inputs, columns=model.feature_names_in_)
+        test = InteractionTest(alpha=level).fit(inputs, y)
         if not test.n_tests_:
             return cls(level, why_untested="Fewer than two features vary.")
         return cls(level, test)
@@ -105,7 +106,7 @@ class PairEvidence:
 def data_summary(X, y):
     """Size, classes, and what in the table deserves a second look."""
     frame = named_frame(X)
-    labels, counts = np.unique(np.asarray(y), return_counts=True)
+    labels, counts = np.unique(y, return_counts=True)
     return {
         "n_samples": len(frame),
         "n_features": frame.shape[1],
@@ -154,29 +155,30 @@ def data_notes(frame, counts):
 
 def as_text_or_float(column):
     """Values that compare equal where they mean the same: 1 and 1.0, text by its characters."""
-    is_number = pd.api.types.is_numeric_dtype(column)
-    return column.to_numpy(dtype=np.float64 if is_number else str)
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return column.to_numpy(dtype=str)
 
 
 def performance(X, y, estimator, n_folds, **parallel):
     """Accuracy on samples that the model has not seen; None where a class is too small."""
-    codes, labels = pd.factorize(np.asarray(y), sort=True)
+    codes, labels = pd.factorize(y, sort=True)
     n_folds = possible_folds(np.bincount(codes).min(), n_folds)
     if n_folds is None:
         return None
     splitter = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-    predicted = cross_val_predict(estimator, X, np.asarray(y), cv=splitter, **parallel)
-    is_right = predicted == np.asarray(y)
+    predicted = cross_val_predict(estimator, X, y, cv=splitter, **parallel)
+    is_right = predicted == y
     by_fold = [is_right[test].mean() for _, test in splitter.split(codes, codes)]
     return {
         "n_folds": n_folds,
         "accuracy": float(is_right.mean()),
         "lowest": float(min(by_fold)),
         "highest": float(max(by_fold)),
-        "balanced_accuracy": float(balanced_accuracy_score(np.asarray(y), predicted)),
+        "balanced_accuracy": float(balanced_accuracy_score(y, predicted)),
         "largest_class": float(np.bincount(codes).max() / len(codes)),
         "labels": [str(label) for label in labels],
-        "confusion": confusion_matrix(np.asarray(y), predicted, labels=labels).tolist(),
+        "confusion": confusion_matrix(y, predicted, labels=labels).tolist(),
     }
 
 
@@ -189,10 +191,10 @@ def possible_folds(n_smallest, wanted):
 
 
 def feature_rows(model):
-    """Features of W with their weight and their share of all weights, largest share first."""
+    """Features of W with their own weight and their importance, most important first."""
     names = model.get_feature_names_out()
     W = model.weight_matrix_
-    share = np.abs(W).sum(axis=0) / np.abs(W).sum()
+    share = feature_share(W)
     order = np.argsort(-share, kind="stable")
     return [
         {"name": str(names[i]), "weight": float(W[i, i]), "share": float(share[i])} for i in order
