@@ -17,7 +17,8 @@ import pandas as pd
 from sklearn.preprocessing import StandardScaler
 
 from immigrate.core.cones import MATRIX_SETS
-from immigrate.solvers import MarginProblem, full_steps, spectral_descent
+from immigrate.problems import MarginProblem
+from immigrate.solvers import full_steps, spectral_descent
 
 TABLES = ("GLA", "PAR", "WIN", "MON", "SMR", "ION", "PID")
 SIGMAS = (4.0, 1.0, 0.25)

@@ -13,7 +13,17 @@ import immigrate
 
 PACKAGE = Path(immigrate.__file__).parent
 # Each layer may import those before it.
-LAYERS = ["core", "kernels", "solvers", "inference", "estimators", "plotting", "report", "cli"]
+LAYERS = [
+    "core",
+    "kernels",
+    "problems",
+    "solvers",
+    "inference",
+    "estimators",
+    "plotting",
+    "report",
+    "cli",
+]
 
 
 def imported_layers(path):

@@ -10,7 +10,7 @@ from relief_oracles import table
 
 from immigrate.core.differences import mixed_table
 from immigrate.kernels import neighbours, neighbours_reference
-from immigrate.kernels.coupling import Nearest
+from immigrate.kernels.nearest_rule import Nearest
 
 rules = st.builds(Nearest, st.integers(1, 40), st.booleans(), st.booleans())
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from immigrate.core.cones import MATRIX_SETS
-from immigrate.solvers import MarginProblem, full_steps
+from immigrate.problems import MarginProblem
+from immigrate.solvers import full_steps
 from immigrate.solvers.boosting import PAPER_RULE, SAMME_RULE, boosted, falling_sigmas
 
 

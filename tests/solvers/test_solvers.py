@@ -8,7 +8,8 @@ from problems import problems, random_problem
 
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.kernels.reference import margin_pass
-from immigrate.solvers import MarginProblem, Stop, full_steps, spectral_descent
+from immigrate.problems import MarginProblem
+from immigrate.solvers import Stop, full_steps, spectral_descent
 
 TOL = 1e-3
 cones = st.sampled_from(["psd", "nonnegative", "both"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 ALTERNATING_ROUNDS = 1000
 ALTERNATING_TOLERANCE = 1e-12

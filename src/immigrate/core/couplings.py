@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 # exp(-x) is zero in float64 beyond this; capping the exponent here keeps huge
 # q / sigma from overflowing on its way to zero.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 COMPLETE = -1
 LARGEST = float(np.finfo(np.float64).max)

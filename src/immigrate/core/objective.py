@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from immigrate.core.couplings import soft_minimum
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 
 def entropy(probability: Array) -> float:

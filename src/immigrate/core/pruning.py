@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from immigrate.core.cones import unit
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 
 def pruned(W: Array, below: float) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from immigrate.core.couplings import soft_coupling
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 
 def expected_distance(q: Array, sigma: float) -> float:

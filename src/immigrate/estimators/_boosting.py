@@ -18,7 +18,8 @@ from immigrate.estimators._sigma import sigma_grid
 from immigrate.estimators._warnings import warn_user
 from immigrate.estimators._weight_matrix import WeightMatrixMixin
 from immigrate.kernels.threads import n_threads
-from immigrate.solvers import SOLVERS, MarginProblem, weight_path
+from immigrate.problems import MarginProblem
+from immigrate.solvers import SOLVERS, weight_path
 from immigrate.solvers.boosting import (
     PAPER_RULE,
     SAMME_RULE,

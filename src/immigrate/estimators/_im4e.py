@@ -11,7 +11,7 @@ from immigrate.estimators import _validation as check
 from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
 from immigrate.kernels.threads import n_threads
 from immigrate.kernels.warm_up import warm_up
-from immigrate.solvers import MarginProblem
+from immigrate.problems import MarginProblem
 
 # On the simplex itself descent ends at a few features, see docs/deviations.md.
 WEIGHT_SETS = {"monotone": VECTOR_SETS["sphere"], "paper": VECTOR_SETS["sum"]}

@@ -12,7 +12,6 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.core.cones import MATRIX_SETS
-from immigrate.core.distances import Array
 from immigrate.core.pruning import pruned
 from immigrate.estimators import _validation as check
 from immigrate.estimators._immigrate import ImmigrateClassifier, prune_limit
@@ -21,6 +20,7 @@ from immigrate.estimators._selection import CRITERIA, Selection, selection_colum
 from immigrate.estimators._sigma import sigma_grid
 from immigrate.kernels.results import ClassScores
 from immigrate.solvers import SOLVERS, Solution, weight_path
+from immigrate.typing import Array
 
 # Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
 # many times wider, and the chosen one is then finished.

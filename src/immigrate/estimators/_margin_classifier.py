@@ -11,7 +11,8 @@ from immigrate.core.scores import class_probability
 from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
 from immigrate.kernels.threads import n_threads
-from immigrate.solvers import SOLVERS, MarginProblem, Stop
+from immigrate.problems import MarginProblem
+from immigrate.solvers import SOLVERS, Stop
 
 RULES = {"distance": "distance", "energy": "free_energy"}
 DEFAULT_MAX_ITER = {"paper": 10, "monotone": 100}

@@ -18,7 +18,7 @@ from immigrate.estimators._interactions import (
 from immigrate.estimators._screening import ScreeningMixin, as_counts, im4e_weights
 from immigrate.kernels.threads import n_threads
 from immigrate.kernels.warm_up import warm_up
-from immigrate.solvers import MarginProblem
+from immigrate.problems import MarginProblem
 
 INITS = ("auto", "identity", "random", "im4e")
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from immigrate.core.distances import Array
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.folds import N_FOLDS, fold_weights
 from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.residuals import Contrast, Refit, drawn_labels
 from immigrate.inference.ridge import deviance, probabilities, ridge_coefficients
 from immigrate.inference.term_statistics import cleared_moments, score_log_p, term_columns
+from immigrate.typing import Array
 
 STRENGTHS = (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 CROSS_VALIDATION_TOLERANCE = 1e-4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 
 def holm(log_p: Array, n_tests: int | None = None) -> Array:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from immigrate.core.distances import Array
 from immigrate.inference.ridge import indicator_labels
+from immigrate.typing import Array
 
 N_FUNCTIONS = 4
 """Functions phi of an ordered feature; their products span a pair with 16 columns."""

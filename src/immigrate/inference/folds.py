@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 N_FOLDS = 5
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 # Where gammaincc nears underflow the continued fraction takes over.
 SMALLEST_DIRECT_P = 1e-290

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from immigrate.core.distances import Array
 from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix, label_covariance
+from immigrate.typing import Array
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 from scipy.linalg import lapack
 
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 12

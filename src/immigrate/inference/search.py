@@ -13,12 +13,12 @@ from math import comb
 import numpy as np
 from joblib import Parallel, delayed
 
-from immigrate.core.distances import Array
 from immigrate.inference.additive import AdditiveModel, Draws
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_statistics import TermResult, term_results
+from immigrate.typing import Array
 
 # Terms times samples times rows of F: about ten seconds of one core.
 MOST_EXACT_WORK = 1e10

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.core.distances import Array
 from immigrate.inference.additive import AdditiveModel, Draws, with_term
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.search import Effort, Search, exact_results
+from immigrate.typing import Array
 
 # The null model must not outgrow the data: 18 columns per pair, half the samples at most.
 MOST_FOUND_COLUMNS_PER_SAMPLE = 0.5

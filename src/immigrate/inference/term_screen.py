@@ -15,7 +15,6 @@ from math import comb
 import numpy as np
 from joblib import Parallel, delayed
 
-from immigrate.core.distances import Array
 from immigrate.inference.encoding import N_SMOOTH, Encoded, Functions
 from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
 from immigrate.inference.residuals import Contrast
@@ -25,6 +24,7 @@ from immigrate.inference.term_statistics import (
     combined_log_p,
     phi_products,
 )
+from immigrate.typing import Array
 
 TILE_BYTES = 16e6
 LARGEST_TILE_SIDE = 512

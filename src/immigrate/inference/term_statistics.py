@@ -24,7 +24,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.core.distances import Array
 from immigrate.inference.encoding import (
     N_SMOOTH,
     Encoded,
@@ -37,6 +36,7 @@ from immigrate.inference.null_distributions import (
     log_three_moment_tail,
 )
 from immigrate.inference.residuals import Contrast
+from immigrate.typing import Array
 
 N_SINGLE = 2
 """Columns with a form of their own, the last of each pair."""

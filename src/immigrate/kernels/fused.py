@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 import sklearn
 
-from immigrate.core.distances import Array
 from immigrate.kernels.buffers import Buffers, new_buffers
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.kernels.sweeps import Anchors, Store, Sweep, energy_sweep, scatter_sweep
@@ -43,6 +42,7 @@ from immigrate.kernels.tiles import (
     rectangular_tiles,
     symmetric_tiles,
 )
+from immigrate.typing import Array
 
 MOST_PARTS = 32
 PART_SECONDS = 1e-3

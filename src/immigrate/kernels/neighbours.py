@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from immigrate.core.differences import COMPLETE, MixedTable
-from immigrate.kernels.coupling import TIE, Nearest, Pairs
+from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
 from immigrate.kernels.threads import run_in_order
 
 # Columns of a tile of distances: the tile and the values that feed it stay in the cache.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from immigrate.core.differences import COMPLETE, MixedTable
-from immigrate.kernels.coupling import TIE, Nearest, Pairs
+from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
 
 
 def differences(table: MixedTable, i: int):

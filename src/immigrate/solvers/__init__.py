@@ -1,13 +1,11 @@
 """Problem and rule in, weights out. Knows nothing of scikit-learn.
 
 =============  ================================================================
-``problem``    the constants: samples, labels, anchor weights
 ``gap``        Theorem 3.1 for any cone, and the certificate that comes with it
 ``paper``      Algorithm 2: full steps
 ``monotone``   spectral projected gradient: a cost that never rises
 ``path``       one solution for each sigma
 ``nearest``    one pass under a hard coupling: Relief, ReliefF, LFE
-``inliers``    I-RELIEF's cost, for the solvers above
 ``result``     what comes back
 =============  ================================================================
 """
@@ -15,14 +13,12 @@
 from immigrate.solvers.monotone import spectral_descent
 from immigrate.solvers.paper import full_steps
 from immigrate.solvers.path import weight_path
-from immigrate.solvers.problem import MarginProblem
 from immigrate.solvers.result import Solution, Stop
 
 SOLVERS = {"monotone": spectral_descent, "paper": full_steps}
 
 __all__ = [
     "SOLVERS",
-    "MarginProblem",
     "Solution",
     "Stop",
     "full_steps",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from immigrate.core.distances import Array
 from immigrate.kernels.results import ClassScores
-from immigrate.solvers.problem import MarginProblem
+from immigrate.problems.margin import MarginProblem
 from immigrate.solvers.result import Solution
+from immigrate.typing import Array
 
 # What trains one learner: problem with the round's anchor weights, sigma, the round before.
 Trainer = Callable[[MarginProblem, float, "Solution | None"], Solution]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.core.cones import WeightSet, norm
-from immigrate.core.distances import Array
+from immigrate.typing import Array
 
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.core.cones import WeightSet, norm
-from immigrate.core.distances import Array
 from immigrate.kernels.results import ClassScores
+from immigrate.problems.margin import MarginProblem
 from immigrate.solvers.gap import Oracle, oracle
-from immigrate.solvers.problem import MarginProblem
 from immigrate.solvers.result import Solution, Stop
+from immigrate.typing import Array
 
 STEP_CUT = 4.0
 MAX_CUTS = 20

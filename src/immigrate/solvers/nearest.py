@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immigrate.core.differences import MixedTable
-from immigrate.core.distances import Array
-from immigrate.kernels.coupling import Nearest, Pairs
+from immigrate.kernels.nearest_rule import Nearest, Pairs
+from immigrate.typing import Array
 
 Statistic = Callable[[Pairs], Array]
 

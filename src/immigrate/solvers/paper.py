@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from immigrate.core.cones import WeightSet
-from immigrate.core.distances import Array
+from immigrate.problems.margin import MarginProblem
 from immigrate.solvers.gap import Oracle, oracle
-from immigrate.solvers.problem import MarginProblem
 from immigrate.solvers.result import Solution, Stop
+from immigrate.typing import Array
 
 
 def full_steps(

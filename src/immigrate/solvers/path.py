@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from immigrate.core.cones import WeightSet
-from immigrate.core.distances import Array
-from immigrate.solvers.problem import MarginProblem
+from immigrate.problems.margin import MarginProblem
 from immigrate.solvers.result import Solution
+from immigrate.typing import Array
 
 
 def weight_path(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from immigrate.core.distances import Array
 from immigrate.kernels.results import ClassScores
+from immigrate.typing import Array
 
 
 class Stop(Enum):

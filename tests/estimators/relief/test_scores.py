@@ -9,7 +9,7 @@ import relief_oracles as oracle
 from immigrate import LFE, IRelief, Relief, ReliefF, Simba
 from immigrate.core.differences import mixed_table
 from immigrate.estimators.relief._simba import Margin
-from immigrate.solvers.inliers import InlierProblem
+from immigrate.problems.inliers import InlierProblem
 
 KINDS = ["continuous", "integers", "discrete", "mixed"]
 

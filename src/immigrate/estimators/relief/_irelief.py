@@ -10,8 +10,8 @@ from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
 from immigrate.estimators.relief._selector import MarginSelector
 from immigrate.kernels.threads import n_threads
+from immigrate.problems.inliers import InlierProblem
 from immigrate.solvers import SOLVERS, Stop
-from immigrate.solvers.inliers import InlierProblem
 
 
 class IRelief(MarginSelector):

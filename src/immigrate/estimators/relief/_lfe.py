@@ -13,7 +13,7 @@ from immigrate.core.differences import mixed_table
 from immigrate.core.distances import scatter
 from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
-from immigrate.kernels.coupling import Nearest
+from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.gap import NEGLIGIBLE
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass

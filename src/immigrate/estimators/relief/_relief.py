@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from immigrate.estimators import _validation as check
 from immigrate.estimators.relief._selector import METRICS, MarginSelector
-from immigrate.kernels.coupling import Nearest
+from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, one_pass
 

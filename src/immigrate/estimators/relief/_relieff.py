@@ -6,7 +6,7 @@ import numpy as np
 
 from immigrate.estimators import _validation as check
 from immigrate.estimators.relief._selector import METRICS, MarginSelector
-from immigrate.kernels.coupling import Nearest
+from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, one_pass, prior_weighted_sides
 

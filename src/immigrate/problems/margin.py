@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from immigrate.core.distances import Array
 from immigrate.kernels import pair_kernel
 from immigrate.kernels.results import ClassScores, MarginPass
+from immigrate.typing import Array
 
 # Squares of larger spans leave the range of float64.
 LARGEST_SPAN = 1e151

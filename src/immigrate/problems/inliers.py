@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from immigrate.core.distances import Array
 from immigrate.core.objective import hit_and_miss
 from immigrate.kernels.results import MarginPass
-from immigrate.solvers.problem import MarginProblem
+from immigrate.problems.margin import MarginProblem
+from immigrate.typing import Array
 
 
 class InlierProblem(MarginProblem):
