@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from relief_oracles import table
 
-from immigrate.core.differences import mixed_table
+from immigrate.core.mixed_table import mixed_table
 from immigrate.kernels import neighbours, neighbours_reference
 from immigrate.kernels.nearest_rule import Nearest
 

@@ -1,179 +1,155 @@
-"""Differences between samples of mixed type, as the Relief family defines them.
+"""How far apart two samples are in each feature: one number >= 0 per feature.
 
-    diff(f, i, j) = |x_if - x_jf| / range_f                    numeric
-                  = 1 if x_if != x_jf, else 0                  categorical
-                  = its expectation given the classes          where a value is missing
+    d_f(i, j) = |x_if - x_jf|                numbers
+              = mismatch_f                   two different levels of a category, 0 if they agree
+              = E d_f(i, X)                  where x_jf is missing, X a training value
+              = E d_f(X, X')                 where both are missing
 
-The last line is Kononenko's: with x_if missing and x_jf known a categorical difference is
-1 - P(x_jf | class of i); with both missing it is 1 - sum_v P(v | class of i) P(v | class of j).
-Both are the mean difference from values drawn from the class, which says what to do with
-numeric features as well.
+No class enters the expectations, because a new sample has none when it is to be predicted. ReliefF
+draws from the class of the sample whose value is missing instead; that rule is in ``mixed_table``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from immigrate.typing import Array
-
-COMPLETE = -1
-LARGEST = float(np.finfo(np.float64).max)
-# Squares of larger differences, summed, leave the range of float64.
-LARGEST_SPAN = 1e150
+from immigrate.typing import Array, Codes, Mask
 
 
-class MixedTable(NamedTuple):
-    """Labelled samples, laid out for passes over the pairs.
+class Samples(NamedTuple):
+    """Rows of a table, as differences are taken of them.
 
     Attributes
     ----------
     values : ndarray of shape (n, p)
-        Numeric features in their units of difference, category codes, NaN where missing.
-    is_categorical : ndarray of shape (p,)
-    y : ndarray of shape (n,)
-        Class codes 0, 1, ...
-    starts : ndarray of shape (n_classes + 1,)
-        Number of samples of lower classes.
-    gap : ndarray of shape (p,)
-        Row of the next two for a feature with missing values, `COMPLETE` for the others.
-    one_missing : ndarray of shape (n_gaps, n_classes, n)
-        Difference of a sample from one of class c whose value is missing.
-    both_missing : ndarray of shape (n_gaps, n_classes, n_classes)
-    screen : ndarray of shape (p, n), float32
-        `values` in units of `span`, feature by feature.
-    span : ndarray of shape (p,)
-        Range of a numeric feature in `values`, 1 for the others.
-    runs : ndarray of shape (n_runs, 3)
-        Neighbouring features of one kind: first, last + 1, and whether they are plain, that
-        is numeric and complete.
+        Numbers in the units of their differences, codes of levels, NaN where missing.
+    expected : ndarray of shape (g, n)
+        For each feature with gaps, the expected difference of a sample from one whose value is
+        missing.
     """
 
     values: Array
-    is_categorical: NDArray[np.bool_]
-    y: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    gap: NDArray[np.intp]
-    one_missing: Array
-    both_missing: Array
-    screen: NDArray[np.float32]
-    span: Array
-    runs: NDArray[np.intp]
+    expected: Array
+
+    def take(self, rows: Codes) -> Samples:
+        """Some of the rows."""
+        return Samples(self.values[rows], self.expected[:, rows])
 
 
-def mixed_table(
-    X: Array,
-    y: NDArray[np.intp],
-    is_categorical: NDArray[np.bool_] | None = None,
-    *,
-    scale: str | None = "range",
-) -> MixedTable:
-    """`X` and `y` laid out for passes, numeric features in units of their range or as they are."""
-    n, p = X.shape
-    n_classes = int(y.max()) + 1
-    if is_categorical is None:
-        is_categorical = np.zeros(p, dtype=bool)
-    values = _in_units(np.array(X, dtype=np.float64, order="C"), is_categorical, scale)
-    for f in np.flatnonzero(is_categorical):
-        values[:, f] = _codes(values[:, f])
-    has_gap = np.isnan(values).any(axis=0)
-    filled = [
-        _expected_differences(values[:, f], y, n_classes, bool(is_categorical[f]))
-        for f in np.flatnonzero(has_gap)
-    ]
-    span = np.where(is_categorical | has_gap, 1.0, difference_units(values, is_categorical))
-    low = np.where(is_categorical | has_gap, 0.0, _lowest(values))
-    return MixedTable(
-        values,
-        is_categorical,
-        y,
-        np.concatenate([[0], np.cumsum(np.bincount(y))]).astype(np.intp),
-        np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE).astype(np.intp),
-        np.array([one for one, _ in filled]).reshape(-1, n_classes, n),
-        np.array([both for _, both in filled]).reshape(-1, n_classes, n_classes),
-        np.ascontiguousarray(((values - low) / span).T, dtype=np.float32),
-        span,
-        _runs(~is_categorical & ~has_gap),
-    )
+class Differences(Protocol):
+    """What a pass asks of the differences."""
+
+    def __call__(self, rows: Samples, columns: Samples) -> Array:
+        """Differences of every row from every column, (p, r, c)."""
 
 
-def _codes(x: Array) -> Array:
-    """Categories numbered 0, 1, ..., NaN where missing."""
-    is_known = ~np.isnan(x)
-    codes = np.full(x.size, np.nan)
-    codes[is_known] = np.unique(x[is_known], return_inverse=True)[1]
-    return codes
+@dataclass(frozen=True)
+class ColumnDifferences:
+    """Differences by the kind of each column.
+
+    Attributes
+    ----------
+    is_nominal : ndarray of shape (p,)
+    mismatch : ndarray of shape (p,)
+        Difference between two levels of a nominal feature.
+    has_gap : ndarray of shape (p,)
+        Features with a missing value in any of the tables that meet.
+    drawn : ndarray of shape (n, p)
+        Training values, from which missing ones are drawn.
+    count : ndarray of shape (n,)
+        How often each of them was seen.
+    """
+
+    is_nominal: Mask
+    mismatch: Array
+    has_gap: Mask
+    drawn: Array
+    count: Array
+
+    @classmethod
+    def of(
+        cls,
+        X: Array,
+        is_nominal: Mask | None = None,
+        *,
+        mismatch: float | Array = 1.0,
+        count: Array | None = None,
+    ) -> ColumnDifferences:
+        """Differences as the training table `X` defines them."""
+        n, p = X.shape
+        return cls(
+            is_nominal=np.zeros(p, dtype=bool) if is_nominal is None else is_nominal,
+            mismatch=np.broadcast_to(np.asarray(mismatch, dtype=np.float64), p),
+            has_gap=gaps(X),
+            drawn=X,
+            count=np.ones(n) if count is None else count,
+        )
+
+    def with_gaps_of(self, X: Array) -> ColumnDifferences:
+        """The same where the features in which `X` has a gap may be missing too."""
+        return replace(self, has_gap=self.has_gap | gaps(X))
+
+    def samples(self, X: Array) -> Samples:
+        """Rows of a table with what is expected of them where the other value is missing."""
+        expected = [self._expected(f, X[:, f]) for f in np.flatnonzero(self.has_gap)]
+        return Samples(X, np.array(expected, dtype=X.dtype).reshape(-1, len(X)))
+
+    def __call__(self, rows: Samples, columns: Samples) -> Array:
+        """Differences of every row from every column, (p, r, c)."""
+        x, y = rows.values.T[:, :, None], columns.values.T[:, None, :]
+        d = np.abs(x - y)
+        # A missing level differs from all others here; the next lines replace it.
+        d[self.is_nominal] = (self.mismatch[:, None, None] * (x != y))[self.is_nominal]
+        for g, f in enumerate(np.flatnonzero(self.has_gap)):
+            d[f] = np.where(np.isnan(y[f]), rows.expected[g][:, None], d[f])
+            d[f] = np.where(np.isnan(x[f]), columns.expected[g][None, :], d[f])
+        return d
+
+    def from_itself(self, samples: Samples) -> Array:
+        """Differences of each sample from a copy of itself, (p, n): 0 but where it has gaps.
+
+        What is missing was not the same unknown value in both copies.
+        """
+        d = np.zeros(samples.values.T.shape)
+        for g, f in enumerate(np.flatnonzero(self.has_gap)):
+            d[f] = np.where(np.isnan(samples.values[:, f]), samples.expected[g], 0.0)
+        return d
+
+    def _expected(self, f: int, x: Array) -> Array:
+        """Expected difference of each of `x` from a missing value of feature `f`."""
+        is_known = ~np.isnan(self.drawn[:, f]) & (self.count > 0)
+        if not is_known.any():
+            return np.zeros(len(x))  # nothing is known of it: no two samples differ
+        drawn, count = self.drawn[is_known, f].astype(np.float64), self.count[is_known]
+        unit = float(self.mismatch[f]) if self.is_nominal[f] else 1.0
+        nominal = bool(self.is_nominal[f])
+        both = np.average(mean_difference(drawn, drawn, nominal, count), weights=count)
+        one = mean_difference(np.where(np.isnan(x), drawn[0], x), drawn, nominal, count)
+        return unit * np.where(np.isnan(x), both, one)
 
 
-def _runs(is_plain: NDArray[np.bool_]) -> NDArray[np.intp]:
-    edges = np.flatnonzero(np.diff(is_plain)) + 1
-    first, last = np.append(0, edges), np.append(edges, is_plain.size)
-    return np.column_stack([first, last, is_plain[first]]).astype(np.intp)
+def gaps(X: Array) -> Mask:
+    """Which features have a missing value."""
+    # The sum of a column is NaN if one of its values is; testing p numbers is cheaper than n p.
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_suspect = ~np.isfinite(X.sum(axis=0))
+    is_suspect[is_suspect] = np.isnan(X[:, is_suspect]).any(axis=0)
+    return is_suspect
 
 
-def difference_units(
-    X: Array, is_categorical: NDArray[np.bool_], *, scale: str | None = "range"
-) -> Array:
-    """What a difference of 1 is in each feature: its range, or 1 where it is not scaled."""
-    # A range that overflows is cut to the largest float.
-    return 2 * np.minimum(_half_units(X, is_categorical, scale), LARGEST / 2)
-
-
-def _half_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) -> Array:
-    half_range = _highest(X) / 2 - _lowest(X) / 2  # -inf where nothing is known
-    return np.where(~is_categorical & (half_range > 0) & (scale == "range"), half_range, 0.5)
-
-
-def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) -> Array:
-    if scale is None:
-        span = float((_highest(X) / 2 - _lowest(X) / 2).max()) * 2
-        if span > LARGEST_SPAN:
-            raise ValueError(
-                f"A feature of X spans {span:.3g}; squared differences would overflow. Use "
-                "scale='range', or scale the features first."
-            )
-        return X
-    # The smallest value is taken off first, so that integers differ by exact multiples. Halves
-    # do not overflow.
-    shifted = X / 2 - np.where(is_categorical, 0.0, _lowest(X) / 2)
-    return shifted / _half_units(X, is_categorical, scale)
-
-
-def _lowest(X: Array) -> Array:
-    return np.fmin.reduce(X, axis=0, initial=np.inf)
-
-
-def _highest(X: Array) -> Array:
-    return np.fmax.reduce(X, axis=0, initial=-np.inf)
-
-
-def mean_difference(x: Array, drawn: Array, is_categorical: bool) -> Array:
-    """Mean difference of each of `x` from the values `drawn`."""
-    drawn = np.sort(drawn)
-    n_below = np.searchsorted(drawn, x, side="left")
-    if is_categorical:
-        n_equal = np.searchsorted(drawn, x, side="right") - n_below
-        return 1 - n_equal / drawn.size
-    total = np.concatenate([[0.0], np.cumsum(drawn)])
-    below = n_below * x - total[n_below]
-    above = total[-1] - total[n_below] - (drawn.size - n_below) * x
-    return (below + above) / drawn.size
-
-
-def _expected_differences(
-    x: Array, y: NDArray[np.intp], n_classes: int, is_categorical: bool
-) -> tuple[Array, Array]:
-    """Differences of one feature where one of two values is missing, and where both are."""
-    is_known = ~np.isnan(x)
-    one, both = np.zeros((n_classes, x.size)), np.zeros((n_classes, n_classes))
-    if not is_known.any():
-        return one, both  # nothing is known of it: no two samples differ
-    members = [is_known & (y == c) for c in range(n_classes)]
-    # A class with no known value says nothing: draw from all of them.
-    members = [member if member.any() else is_known for member in members]
-    for c, member in enumerate(members):
-        one[c, is_known] = mean_difference(x[is_known], x[member], is_categorical)
-        both[c] = [one[c, other].mean() for other in members]
-    return one, both
+def mean_difference(x: Array, drawn: Array, is_nominal: bool, count: Array | None = None) -> Array:
+    """Mean difference of each of `x` from the values `drawn`, each seen `count` times."""
+    order = np.argsort(drawn, kind="stable")
+    drawn = drawn[order]
+    weight = np.ones(drawn.size) if count is None else count[order]
+    seen = np.concatenate([[0.0], np.cumsum(weight)])
+    low, high = np.searchsorted(drawn, x, side="left"), np.searchsorted(drawn, x, side="right")
+    if is_nominal:
+        return 1 - (seen[high] - seen[low]) / seen[-1]
+    total = np.concatenate([[0.0], np.cumsum(drawn * weight)])
+    below = seen[low] * x - total[low]
+    above = total[-1] - total[low] - (seen[-1] - seen[low]) * x
+    return (below + above) / seen[-1]

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.core.cones import VECTOR_SETS, share
+from immigrate.core.forms import LINEAR
 from immigrate.estimators import _validation as check
 from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
 from immigrate.kernels.threads import n_threads
@@ -147,9 +148,9 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
         check.check_option("rule", self.rule, RULES)
         X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
         if self.verbose:
-            warm_up(X.dtype, is_vector=True, verbose=True)
+            warm_up(X.dtype, LINEAR, verbose=True)
         problem = MarginProblem(
-            X, codes, anchor_weight=anchor_weight, n_threads=n_threads(self.n_jobs)
+            X, codes, form=LINEAR, anchor_weight=anchor_weight, n_threads=n_threads(self.n_jobs)
         )
         self.sigma_ = check.check_positive("sigma", self.sigma)
         even = np.full(X.shape[1], 1 / X.shape[1])

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from immigrate.core.forms import LINEAR, QUADRATIC
 from immigrate.core.scores import class_probability
 from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
@@ -145,7 +146,8 @@ class MarginClassifierMixin(ClassifierMixin):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         X = self._used_features(X)
         table, codes = self._fit_samples
-        problem = MarginProblem(table, codes, n_threads=n_threads(self.n_jobs))
+        form = LINEAR if self._weights.ndim == 1 else QUADRATIC
+        problem = MarginProblem(table, codes, form=form, n_threads=n_threads(self.n_jobs))
         return problem.class_scores(X, self._weights, self.sigma_)
 
     def _used_features(self, X):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from immigrate.core.distances import absolute_differences, pair_distance
+from immigrate.core.distances import absolute_differences, quadratic_manhattan
 from immigrate.estimators._validation import check_option, check_positive
 
 # Measured over real tables: docs/choosing-sigma.md.
@@ -58,7 +58,7 @@ def typical_distance(X, W):
     q = []
     for i in _spread(np.arange(len(neighbours)), MOST_ANCHORS):
         d = absolute_differences(np.delete(neighbours, i, axis=0), neighbours[i])
-        q.append(np.einsum("ja,ja->j", d, d) if W is None else pair_distance(d, W))
+        q.append(np.einsum("ja,ja->j", d, d) if W is None else quadratic_manhattan(d, W))
     q = np.concatenate(q)
     middle = float(np.median(q)) or float(q.mean())
     return middle if middle > 0 else 1.0

@@ -16,8 +16,8 @@ class Buffers(NamedTuple):
     """Scratch memory of one thread.
 
     Row r of the tile at hand has the columns from first_column[r] on and its pairs have the
-    places from at[r] on, a whole number of vectors. The places left over hold the pairs with
-    whatever samples come next: finite, never summed, given no coupling.
+    places from at[r] on, a whole number of vectors. Padding places hold finite garbage with
+    weight 0.
     """
 
     first_column: np.ndarray  # (n_rows,)
@@ -25,8 +25,9 @@ class Buffers(NamedTuple):
     D: np.ndarray  # (features, n_buffer): all features where W is a matrix, else PANEL of them
     ones: np.ndarray  # (n_buffer,)
     q: np.ndarray  # (n_problems, places of a tile)
+    tilted: np.ndarray  # (places of a tile,): q less sigma log of the counts of its samples
     coupling: np.ndarray  # (places of a tile,)
-    row_sums: np.ndarray  # (3, n_rows): level, Z, Y
+    row_sums: np.ndarray  # (3, n_rows): floor, Z, Y
     column_sums: np.ndarray  # (3, n_columns)
     # Single pairs that wait until they fill D; unsigned, so that no index counts from the end.
     i: np.ndarray  # (n_buffer,)
@@ -34,23 +35,22 @@ class Buffers(NamedTuple):
     scale: np.ndarray
     waiting: np.ndarray  # (2,): how many pairs wait, and their sign
 
-    def fits(self, weights) -> bool:
-        """Whether these buffers serve problems with these weights."""
-        n_together = _features_together(weights)
-        same = (len(self.q), len(self.D)) == (len(weights), n_together)
-        return same and self.q.dtype == weights.dtype
+    def fits(self, n_problems: int, n_together: int, dtype: np.dtype) -> bool:
+        """Whether these buffers serve so many problems, with so many features at a time."""
+        same = (len(self.q), len(self.D)) == (n_problems, n_together)
+        return same and self.q.dtype == dtype
 
 
-def new_buffers(shape: TileShape, weights) -> Buffers:
-    """Buffers for tiles of this shape and problems with these weights."""
-    n_problems, n_together = len(weights), _features_together(weights)
-    n_places, dtype = shape.n_places, weights.dtype
+def new_buffers(shape: TileShape, n_problems: int, n_together: int, dtype: np.dtype) -> Buffers:
+    """Buffers for tiles of this shape."""
+    n_places = shape.n_places
     return Buffers(
         first_column=np.empty(shape.n_rows, np.int64),
         at=np.empty(shape.n_rows + 1, np.int64),
         D=_aligned(n_together, shape.n_buffer, dtype),
         ones=np.ones(shape.n_buffer, dtype),
         q=_aligned(n_problems, n_places, dtype),
+        tilted=_aligned(1, n_places, dtype)[0],
         coupling=_aligned(1, n_places, dtype)[0],
         row_sums=np.empty((3, shape.n_rows)),
         column_sums=np.empty((3, shape.n_columns)),
@@ -61,12 +61,7 @@ def new_buffers(shape: TileShape, weights) -> Buffers:
     )
 
 
-def _features_together(weights) -> int:
-    n_features = weights.shape[1]
-    return n_features if weights.ndim == 3 else min(n_features, PANEL)
-
-
-def _aligned(n_rows, n_columns, dtype):
+def _aligned(n_rows: int, n_columns: int, dtype: np.dtype) -> np.ndarray:
     """Empty rows that start on cache lines: no vector straddles two.
 
     Rows are an odd number of lines apart; at a power of two they would compete for the same few

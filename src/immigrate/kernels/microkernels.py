@@ -1,10 +1,10 @@
 """Arithmetic on one buffer of differences, compiled to vector instructions.
 
-A buffer D holds the differences of K pairs, one feature a row: D[a, k] = |x_ai - x_aj|. On it
+A buffer D holds the differences of K pairs, one feature per row: D[a, k] = d_a of pair k. On it
 stand the two sums of a pass,
 
-    q_k   = sum_{a <= b} U_ab D_ak D_bk          p^2 / 2 multiply-adds a pair, or sum_a w_a D_ak
-    S_ab  = sum_k c_k D_ak D_bk,  a <= b         p^2 / 2 multiply-adds a pair, or sum_k c_k D_ak
+    q_k   = sum_{a <= b} U_ab D_ak D_bk        p^2 / 2 multiply-adds per pair, or sum_a w_a D_ak
+    S_ab  = sum_k c_k D_ak D_bk,  a <= b       p^2 / 2 multiply-adds per pair, or sum_k c_k D_ak
 
 both in blocks of 4 x 4 features held in registers (triangles on the diagonal, columns for the
 features left over), with the pairs along the vector lanes.
@@ -115,34 +115,6 @@ def exponential(x):
     series = 1.0 + (r + s * ((C[2] + C[3] * r) + s * middle))
     power = _from_bits((_bits(shifted) + 1023) << 52)
     return series * power if x > LOWEST_EXPONENT else 0.0
-
-
-@jit
-def difference(x_i, x_j):
-    """Difference of one feature between two samples."""
-    return abs(x_i - x_j)
-
-
-@jit
-def fill_row(D, at, x, X, columns, scale):
-    """D[a, at + k] = scale_k |x_a - X_aj| for one sample against a run of columns j of X.
-
-    Whole vectors, up to LANES - 1 columns too many: X must go on for that long.
-    """
-    first, n_pairs = columns[0], whole_vectors(columns[1] - columns[0])
-    for a in range(x.shape[0]):
-        d, x_a, X_a = D[a, at : at + n_pairs], x[a], X[a, first : first + n_pairs]
-        for k in range(n_pairs):
-            d[k] = difference(x_a, X_a[k]) * scale[k]
-
-
-@jit
-def fill_pairs(D, X, i, j, scale):
-    """D[a, k] = scale_k |X_ai - X_aj| for pairs (i_k, j_k) picked one by one."""
-    for a in range(X.shape[0]):
-        d, X_a = D[a], X[a]
-        for k in range(scale.shape[0]):
-            d[k] = difference(X_a[i[k]], X_a[j[k]]) * scale[k]
 
 
 @jit

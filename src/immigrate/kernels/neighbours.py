@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from immigrate.core.differences import COMPLETE, MixedTable
+from immigrate.core.mixed_table import COMPLETE, MixedTable
 from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
 from immigrate.kernels.threads import run_in_order
 
@@ -108,7 +108,7 @@ def _add_feature(tile, table, f, i, start, weight, is_squared):
 
 @njit(nogil=True, cache=True)
 def _difference(table, f, i, j):
-    """diff(f, i, j) of ``core.differences``."""
+    """diff(f, i, j) of ``core.mixed_table``."""
     a, b = table.values[i, f], table.values[j, f]
     gap = table.gap[f]
     if gap != COMPLETE:

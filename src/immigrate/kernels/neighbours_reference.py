@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.core.differences import COMPLETE, MixedTable
+from immigrate.core.mixed_table import COMPLETE, MixedTable
 from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
 
 

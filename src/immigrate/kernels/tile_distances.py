@@ -1,9 +1,10 @@
 """Distances of the pairs of one tile.
 
-    q_ij = d' W d  for a matrix W,   w' d  for a vector,   d = |x_i - x_j|
+    q_ij = d' W d  for a matrix W,   w' d  for a vector,   d the differences of the pair
 
-p^2 / 2 multiply-adds a pair, or p. Rows of the tile go through the buffer of differences in
-groups, as many as fit; for a vector W, PANEL features at a time.
+p^2 / 2 multiply-adds per pair, or p. Rows of the tile go through the buffer of differences in
+groups, as many as fit; for a vector W, PANEL features at a time. The number of dimensions of the
+weights is known when a function is compiled, so each form is machine code of its own.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from __future__ import annotations
 from immigrate.kernels.microkernels import (
     add_linear_form,
     add_quadratic_form,
-    fill_row,
     jit,
     jit_view,
     whole_vectors,
 )
+from immigrate.kernels.tile_differences import fill_row
 from immigrate.kernels.tiles import (
     FIRST_COLUMN,
     FIRST_ROW,
@@ -60,16 +61,15 @@ def fill_group(buffers, sweep, tile, group, scale):
     start = buffers.at[r]
     for s in range(r, end):
         first = buffers.at[s] - start
-        x = sweep.rows[a:b, tile[FIRST_ROW] + s]
-        columns = (buffers.first_column[s], tile[LAST_COLUMN])
-        fill_row(buffers.D, first, x, sweep.columns[a:b], columns, scale[first:])
+        row, columns = (tile[FIRST_ROW] + s, a, b), (buffers.first_column[s], tile[LAST_COLUMN])
+        fill_row(buffers.D, first, sweep, row, columns, scale[first:])
 
 
 @jit
 def set_distances(buffers, sweep, tile, first, last):
     """Distances q of all pairs of a tile for the problems first : last; they share differences."""
     at, n_rows, r = buffers.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
-    p, panel = sweep.columns.shape[0], buffers.D.shape[0]
+    p, panel = sweep.columns.values.shape[0], buffers.D.shape[0]
     while r < n_rows:
         end = end_of_group(at, r, n_rows, sweep.shape.n_buffer)
         buffers.q[first:last, at[r] : at[end]] = 0

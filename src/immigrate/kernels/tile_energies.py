@@ -1,11 +1,15 @@
 """Boltzmann factors of the pairs of one tile, and their sums over its rows and columns.
 
-    Z_i = sum_j exp((level - q_ij) / sigma),   Y_i = sum_j q_ij exp((level - q_ij) / sigma)
+    Z_i = sum_j n_j exp((floor - q_ij) / sigma),   Y_i = sum_j n_j q_ij exp((floor - q_ij) / sigma)
 
-and the same for the columns j. One exponential a pair, taken from the level of the tile, its
-smallest q, which keeps exponents at or below 0. Where a tile spans more than SHARED_SPAN sigma,
-one level would lose the rows far from it: each row and column then has its own, and a pair
-needs two exponentials.
+and the same for the columns j. The floor is subtracted so that no exponent is above 0. One
+exponential per pair, taken from the floor of the tile, its smallest q. Where a tile spans more
+than SHARED_SPAN sigma, one floor would lose the rows far from it: each row and column then has
+its own, and a pair needs two exponentials.
+
+Counts n enter as a tilt of the distance, t_ij = q_ij - sigma log(n_i n_j), so that one exponential
+of t serves both sides of a pair. The sums of sample i then come out n_i times too large; whoever
+reads them takes sigma log n_i off again. Where nothing is counted t is q itself.
 """
 
 from __future__ import annotations
@@ -29,12 +33,15 @@ from immigrate.kernels.tiles import (
     LAST_COLUMN,
     LAST_ROW,
     ROW_CLASS,
+    SERVES_COLUMNS,
+    SERVES_ROWS,
 )
 
-LEVEL, PARTITION, MOMENT = 0, 1, 2  # level, Z and Y in a state, (problem, class, 3, sample)
+FLOOR, PARTITION, MOMENT = 0, 1, 2  # floor, Z and Y in a state, (problem, class, 3, sample)
 MISS, HIT = 0, 1
 SHARED_SPAN = 600.0
-FAR = 1e308  # level of a set without members; also marks a tile that has no shared level
+EMPTY = 1e308  # floor of a set without members
+NOT_SHARED = np.inf  # in place of the floor of a tile whose rows and columns have their own
 
 
 @jit_view
@@ -45,36 +52,58 @@ def boltzmann_of(store, tile, m, n_places):
     return store.boltzmann[m, first : first + n_places]
 
 
-@jit
-def set_boltzmann(e, q, sigma):
-    """Set e = exp((level - q) / sigma), level = min q; e = q and level FAR where q spans a lot."""
-    low, high = extent(q)
-    level, per_sigma = np.float64(low), 1.0 / sigma
-    if high - level >= SHARED_SPAN * sigma:
-        for k in range(q.shape[0]):
-            e[k] = q[k]
-        return FAR
-    for k in range(q.shape[0]):
-        e[k] = exponential((level - q[k]) * per_sigma)
-    return level
+@jit_view
+def tilted_of(buffers, sweep, tile, m, n_places):
+    """What is put into the exponential: q, or q tilted by the counts."""
+    if sweep.is_counted:
+        set_tilted(buffers, sweep, tile, m)
+    values = buffers.tilted if sweep.is_counted else buffers.q[m]
+    return values[:n_places]
 
 
 @jit
-def sum_at_shared_level(buffers, tile, q, e, level):
-    """Level, Z and Y of the rows and columns of a tile from one exponential a pair."""
+def set_tilted(buffers, sweep, tile, m):
+    """t_ij = q_ij - sigma (log n_i + log n_j) of all pairs of a tile."""
+    sigma = sweep.sigma[m]
+    for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
+        at, end, first = buffers.at[r], buffers.at[r + 1], buffers.first_column[r]
+        own = sweep.row_log_count[tile[FIRST_ROW] + r]
+        # Padding lies beyond the last column; the counts are padded with zeros for it.
+        others = sweep.column_log_count[first : first + end - at]
+        for k in range(end - at):
+            buffers.tilted[at + k] = buffers.q[m, at + k] - sigma * (own + others[k])
+
+
+@jit
+def set_boltzmann(boltzmann, t, sigma):
+    """Set exp((floor - t) / sigma), floor = min t; t itself and NOT_SHARED where t spans a lot."""
+    low, high = extent(t)
+    floor, per_sigma = np.float64(low), 1.0 / sigma
+    if high - floor >= SHARED_SPAN * sigma:
+        for k in range(t.shape[0]):
+            boltzmann[k] = t[k]
+        return NOT_SHARED
+    for k in range(t.shape[0]):
+        boltzmann[k] = exponential((floor - t[k]) * per_sigma)
+    return floor
+
+
+@jit
+def sum_at_shared_floor(buffers, tile, q, boltzmann, floor):
+    """Floor, Z and Y of the rows and columns of a tile from one exponential per pair."""
     row, column = buffers.row_sums, buffers.column_sums
-    row[LEVEL], column[LEVEL] = level, level
+    row[FLOOR], column[FLOOR] = floor, floor
     column[PARTITION], column[MOMENT] = 0.0, 0.0
     forget_corners(buffers, tile)
     for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
-        q_r, e_r = row_of(q, buffers, tile, r), row_of(e, buffers, tile, r)
+        q_r, b_r = row_of(q, buffers, tile, r), row_of(boltzmann, buffers, tile, r)
         skip = buffers.first_column[r] - tile[FIRST_COLUMN]
         z_c, y_c = column[PARTITION, skip:], column[MOMENT, skip:]
         z = y = 0.0
         for k in range(q_r.shape[0]):
-            moment = e_r[k] * q_r[k]
-            z, y = z + e_r[k], y + moment
-            z_c[k] += e_r[k]
+            moment = b_r[k] * q_r[k]
+            z, y = z + b_r[k], y + moment
+            z_c[k] += b_r[k]
             y_c[k] += moment
         row[PARTITION, r], row[MOMENT, r] = z, y
 
@@ -84,81 +113,83 @@ def forget_corners(buffers, tile):
     """A tile on the diagonal has no pair for its first column, nor for a row that ends there."""
     last = tile[LAST_ROW] - tile[FIRST_ROW] - 1
     if buffers.first_column[last] == tile[LAST_COLUMN]:
-        buffers.row_sums[LEVEL, last] = FAR
+        buffers.row_sums[FLOOR, last] = EMPTY
     if tile[IS_DIAGONAL]:
-        buffers.column_sums[LEVEL, 0] = FAR
+        buffers.column_sums[FLOOR, 0] = EMPTY
 
 
 @jit
-def sum_at_own_levels(buffers, tile, q, sigma):
-    """The same with a level for each row and column: two exponentials a pair."""
+def sum_at_own_floors(buffers, tile, q, t, sigma):
+    """The same with a floor for each row and column: two exponentials per pair."""
     row, column = buffers.row_sums, buffers.column_sums
-    column[LEVEL], column[PARTITION], column[MOMENT] = FAR, 0.0, 0.0
+    column[FLOOR], column[PARTITION], column[MOMENT] = EMPTY, 0.0, 0.0
     n_rows = tile[LAST_ROW] - tile[FIRST_ROW]
     for r in range(n_rows):
-        q_r = row_of(q, buffers, tile, r)
-        level = column[LEVEL, buffers.first_column[r] - tile[FIRST_COLUMN] :]
-        row[LEVEL, r] = extent(q_r)[0] if q_r.shape[0] > 0 else FAR
-        for k in range(q_r.shape[0]):
-            level[k] = min(level[k], q_r[k])
+        t_r = row_of(t, buffers, tile, r)
+        floor = column[FLOOR, buffers.first_column[r] - tile[FIRST_COLUMN] :]
+        row[FLOOR, r] = extent(t_r)[0] if t_r.shape[0] > 0 else EMPTY
+        for k in range(t_r.shape[0]):
+            floor[k] = min(floor[k], t_r[k])
     for r in range(n_rows):
-        q_r = row_of(q, buffers, tile, r)
+        q_r, t_r = row_of(q, buffers, tile, r), row_of(t, buffers, tile, r)
         skip = buffers.first_column[r] - tile[FIRST_COLUMN]
-        row[PARTITION, r], row[MOMENT, r] = row_sums(q_r, row[LEVEL, r], sigma)
-        add_column_sums(run(column, skip, q_r.shape[0]), q_r, sigma)
+        row[PARTITION, r], row[MOMENT, r] = row_sums(q_r, t_r, row[FLOOR, r], sigma)
+        add_column_sums(run(column, skip, q_r.shape[0]), q_r, t_r, sigma)
 
 
 @jit
-def row_sums(q, level, sigma):
+def row_sums(q, t, floor, sigma):
     """Z and Y of one row."""
     z, y, per_sigma = 0.0, 0.0, 1.0 / sigma
     for k in range(q.shape[0]):
-        e = exponential((level - q[k]) * per_sigma)
-        z, y = z + e, y + e * q[k]
+        boltzmann = exponential((floor - t[k]) * per_sigma)
+        z, y = z + boltzmann, y + boltzmann * q[k]
     return z, y
 
 
 @jit
-def add_column_sums(sums, q, sigma):
+def add_column_sums(sums, q, t, sigma):
     """Add one row to Z and Y of its columns."""
-    level, z, y = sums
+    floor, z, y = sums
     per_sigma = 1.0 / sigma
     for k in range(q.shape[0]):
-        e = exponential((level[k] - q[k]) * per_sigma)
-        z[k] += e
-        y[k] += e * q[k]
+        boltzmann = exponential((floor[k] - t[k]) * per_sigma)
+        z[k] += boltzmann
+        y[k] += boltzmann * q[k]
 
 
 @jit
-def merge_tile(state, buffers, tile, sigma, is_symmetric):
-    """Add the sums of a tile to the state of its rows and, if they are anchors, its columns."""
+def merge_tile(state, buffers, tile, sigma):
+    """Add the sums of a tile to the state of those of its rows and columns that are anchors."""
     i, j = tile[FIRST_ROW], tile[FIRST_COLUMN]
     n_rows, n_columns = tile[LAST_ROW] - i, tile[LAST_COLUMN] - j
-    merge(run(state[tile[COLUMN_CLASS]], i, n_rows), run(buffers.row_sums, 0, n_rows), sigma)
-    if is_symmetric:
+    if tile[SERVES_ROWS]:
+        sums = run(buffers.row_sums, 0, n_rows)
+        merge(run(state[tile[COLUMN_CLASS]], i, n_rows), sums, sigma)
+    if tile[SERVES_COLUMNS]:
         sums = run(buffers.column_sums, 0, n_columns)
         merge(run(state[tile[ROW_CLASS]], j, n_columns), sums, sigma)
 
 
 @jit_view
 def run(sums, first, n):
-    """(level, Z, Y) of a run of samples; three plain vectors, which the compiler likes best."""
+    """(floor, Z, Y) of a run of samples; three plain vectors, which the compiler likes best."""
     last = first + n
-    return sums[LEVEL, first:last], sums[PARTITION, first:last], sums[MOMENT, first:last]
+    return sums[FLOOR, first:last], sums[PARTITION, first:last], sums[MOMENT, first:last]
 
 
 @jit
 def merge(sums, others, sigma):
-    """Bring two sets of (level, Z, Y) to the lower of their levels and add them up."""
-    level, other_level, per_sigma = sums[LEVEL], others[LEVEL], 1.0 / sigma
+    """Bring two sets of (floor, Z, Y) to the lower of their floors and add them up."""
+    floor, other_floor, per_sigma = sums[FLOOR], others[FLOOR], 1.0 / sigma
     for kind in (PARTITION, MOMENT):
         total, other = sums[kind], others[kind]
-        for k in range(level.shape[0]):
-            low = min(level[k], other_level[k])
-            mine = total[k] * exponential((low - level[k]) * per_sigma)
-            total[k] = mine + other[k] * exponential((low - other_level[k]) * per_sigma)
-    for k in range(level.shape[0]):
-        level[k] = min(level[k], other_level[k])
+        for k in range(floor.shape[0]):
+            low = min(floor[k], other_floor[k])
+            mine = total[k] * exponential((low - floor[k]) * per_sigma)
+            total[k] = mine + other[k] * exponential((low - other_floor[k]) * per_sigma)
+    for k in range(floor.shape[0]):
+        floor[k] = min(floor[k], other_floor[k])
 
 
 @jit_cached
@@ -172,7 +203,7 @@ def merge_states(state, other, sigma):
 
 @jit_cached
 def split_hits_and_misses(state, starts, sigma, out):
-    """(level, Z, Y) of each anchor's misses and hits, (problem, 2, 3, n), from those by class."""
+    """(floor, Z, Y) of each anchor's misses and hits, (problem, 2, 3, n), from those by class."""
     n_problems, n_classes, _, _ = state.shape
     for m in range(n_problems):
         for own in range(n_classes):

@@ -1,12 +1,14 @@
 """The share of one tile in the gradient.
 
-    sum_{i < j} +-c_ij d d',   c_ij = D_i / Z_i exp((level_i - q_ij) / sigma) + the same for j
+    sum_{i < j} +-c_ij d d',   c_ij = D_i / Z_i exp((floor_i - t_ij) / sigma) + the same for j
 
-or d in place of d d' where W is a vector; level and Z of the hits in a pair of one class, of the
-misses in any other. Z and not the free energy: level - sigma log Z is level where sigma is small.
- p^2 / 2 multiply-adds a pair whose coupling c counts,
-none for the others: where few count, as they do at small sigma, they are picked one by one and
-wait until they fill the buffer of differences.
+or d in place of d d' where W is a vector; floor and Z are those of the hits in a pair of one
+class, of the misses in any other. D_n / Z_n is called the pull of anchor n. Z enters and not the
+free energy, because floor - sigma log Z is the floor itself where sigma is small.
+
+p^2 / 2 multiply-adds per pair whose coupling c counts, none for the others: where few count, as
+they do at small sigma, they are picked one by one and wait until they fill the buffer of
+differences.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from immigrate.kernels.microkernels import (
     add_scatter,
     add_sums,
     exponential,
-    fill_pairs,
     jit,
     whole_vectors,
 )
+from immigrate.kernels.tile_differences import fill_pairs
 from immigrate.kernels.tile_distances import end_of_group, fill_group, row_of
-from immigrate.kernels.tile_energies import FAR, HIT, MISS, SHARED_SPAN
+from immigrate.kernels.tile_energies import HIT, MISS, NOT_SHARED, SHARED_SPAN
 from immigrate.kernels.tiles import (
     COLUMN_CLASS,
     FIRST_COLUMN,
@@ -30,54 +32,61 @@ from immigrate.kernels.tiles import (
     LAST_COLUMN,
     LAST_ROW,
     ROW_CLASS,
+    SERVES_COLUMNS,
+    SERVES_ROWS,
 )
 
 
 @jit
-def set_couplings(buffers, tile, e, anchors, at_level):
+def set_couplings(buffers, tile, boltzmann, anchors, at_floor):
     """c_ij of every pair of a tile: what both anchors give it together."""
-    m, level, sigma = at_level
+    m, floor, sigma = at_floor
     i0, j0 = tile[FIRST_ROW], tile[FIRST_COLUMN]
-    is_hit = HIT if tile[ROW_CLASS] == tile[COLUMN_CLASS] else MISS
-    levels, pull = anchors.level[m, is_hit], anchors.pull[m, is_hit]
+    kind = HIT if tile[ROW_CLASS] == tile[COLUMN_CLASS] else MISS
+    floors, pull = anchors.floor[m, kind], anchors.pull[m, kind]
     row, column = buffers.row_sums[0], buffers.column_sums[0]
-    if level < FAR:
-        set_pulls(row, levels[i0 : tile[LAST_ROW]], pull[i0:], level, sigma)
-        set_pulls(column, levels[j0 : tile[LAST_COLUMN]], pull[j0:], level, sigma)
+    # A sample that does not meet its references in this tile pulls at none of its pairs.
+    row_part = 1.0 if tile[SERVES_ROWS] else 0.0
+    column_part = 1.0 if tile[SERVES_COLUMNS] else 0.0
+    if floor < NOT_SHARED:
+        set_pulls(row, floors[i0 : tile[LAST_ROW]], pull[i0:], (floor, sigma, row_part))
+        set_pulls(column, floors[j0 : tile[LAST_COLUMN]], pull[j0:], (floor, sigma, column_part))
     for r in range(tile[LAST_ROW] - i0):
         first = buffers.first_column[r]
-        c, e_r = row_of(buffers.coupling, buffers, tile, r), row_of(e, buffers, tile, r)
+        c, b_r = row_of(buffers.coupling, buffers, tile, r), row_of(boltzmann, buffers, tile, r)
         buffers.coupling[buffers.at[r] + c.shape[0] : buffers.at[r + 1]] = 0
-        if level < FAR:
+        if floor < NOT_SHARED:
             pull_r, pull_c = row[r], column[first - j0 :]
             for k in range(c.shape[0]):
-                c[k] = e_r[k] * (pull_r + pull_c[k])
+                c[k] = b_r[k] * (pull_r + pull_c[k])
         else:
-            anchor = (levels[i0 + r], pull[i0 + r])
-            couple_row(c, e_r, anchor, levels[first:], pull[first:], sigma)
+            anchor = (floors[i0 + r], row_part * pull[i0 + r])
+            couple_row(c, b_r, anchor, (floors[first:], pull[first:], column_part), sigma)
 
 
 @jit
-def set_pulls(pull_here, levels, pull, level, sigma):
-    """D_n / Z_n brought to the level of a tile: what a Boltzmann factor there is multiplied by.
+def set_pulls(pull_here, floors, pull, at_floor):
+    """D_n / Z_n brought to the floor of a tile: what a Boltzmann factor there is multiplied by.
 
-    An anchor's level is at most any of its q, so the exponent is below SHARED_SPAN; the bound
+    An anchor's floor is at most any of its t, so the exponent is below SHARED_SPAN; the bound
     is for anchors at a corner of the diagonal that have no pair in the tile.
     """
+    floor, sigma, part = at_floor
     per_sigma = 1.0 / sigma
-    for k in range(levels.shape[0]):
-        exponent = min((levels[k] - level) * per_sigma, SHARED_SPAN)
-        pull_here[k] = pull[k] * exponential(exponent)
+    for k in range(floors.shape[0]):
+        exponent = min((floors[k] - floor) * per_sigma, SHARED_SPAN)
+        pull_here[k] = part * pull[k] * exponential(exponent)
 
 
 @jit
-def couple_row(c, q, anchor, levels, pull, sigma):
+def couple_row(c, t, anchor, others, sigma):
     """c_ij of one anchor with a run of others, an exponential for each side."""
-    level_i, pull_i = anchor
+    floor_i, pull_i = anchor
+    floors, pull, part = others
     per_sigma = 1.0 / sigma
     for k in range(c.shape[0]):
-        mine = pull_i * exponential(min((level_i - q[k]) * per_sigma, 0.0))
-        c[k] = mine + pull[k] * exponential(min((levels[k] - q[k]) * per_sigma, 0.0))
+        mine = pull_i * exponential(min((floor_i - t[k]) * per_sigma, 0.0))
+        c[k] = mine + part * pull[k] * exponential(min((floors[k] - t[k]) * per_sigma, 0.0))
 
 
 @jit
@@ -140,7 +149,7 @@ def share_out(c, gradient):
 def add_all(gradient, sweep, buffers, tile, sign):
     """Add every pair of a tile to the gradient."""
     at, n_rows, r = buffers.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
-    p, panel = sweep.columns.shape[0], buffers.D.shape[0]
+    p, panel = sweep.columns.values.shape[0], buffers.D.shape[0]
     while r < n_rows:
         end = end_of_group(at, r, n_rows, sweep.shape.n_buffer)
         for a in range(0, p, panel):
@@ -158,10 +167,10 @@ def flush(gradient, sweep, buffers):
     buffers.scale[n_pairs:n_whole] = 0
     scale = buffers.scale[:n_whole]
     share_out(scale, gradient)
-    p, panel = sweep.columns.shape[0], buffers.D.shape[0]
+    p, panel = sweep.columns.values.shape[0], buffers.D.shape[0]
     for a in range(0, p if n_pairs > 0 else 0, panel):
         b = min(a + panel, p)
-        fill_pairs(buffers.D, sweep.columns[a:b], buffers.i, buffers.j, scale)
+        fill_pairs(buffers.D, sweep, (a, b), buffers.i, buffers.j, scale)
         add_statistic(gradient, buffers.D, sign * n_whole, a, b)
     buffers.waiting[0] = 0
 

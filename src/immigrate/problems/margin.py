@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from immigrate.kernels import pair_kernel
+from immigrate.core.forms import QUADRATIC, Form
+from immigrate.kernels import pass_over
+from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes, Mask
 
 # Squares of larger spans leave the range of float64.
 LARGEST_SPAN = 1e151
@@ -30,30 +31,57 @@ class MarginProblem:
     Parameters
     ----------
     X : ndarray of shape (n, p)
+        Numbers, codes of nominal levels, NaN where a value is missing.
     y : ndarray of shape (n,)
         Class codes 0, 1, ..., each with at least two samples.
+    form : Form, default=QUADRATIC
+        How weights and differences make a distance.
+    is_nominal : ndarray of shape (p,), optional
+        Features whose values are levels without an order. None by default.
+    mismatch : float or ndarray of shape (p,), default=1.0
+        Difference between two levels, in the units of the numbers.
+    count : ndarray of shape (n,), optional
+        How often each sample counts as a neighbour of others, 0 for never. Once by default.
+    is_anchor : ndarray of shape (n,), optional
+        Samples whose margin counts. All by default.
     anchor_weight : ndarray of shape (n,), optional
-        D of Eq. 10, non-negative with sum 1. By default 1 / n each.
+        D of Eq. 10, non-negative with sum 1. By default the same for every anchor.
     n_threads : int
     """
 
     def __init__(
         self,
         X: Array,
-        y: NDArray[np.intp],
+        y: Codes,
         *,
+        form: Form = QUADRATIC,
+        is_nominal: Mask | None = None,
+        mismatch: float | Array = 1.0,
+        count: Array | None = None,
+        is_anchor: Mask | None = None,
         anchor_weight: Array | None = None,
         n_threads: int = 1,
     ) -> None:
         self.n_samples, self.n_features = X.shape
+        self.form = form
         self._dtype = X.dtype
-        self._exponent = _span_exponent(X)
-        self._kernel = pair_kernel(self._scaled(X), y, anchor_weight, n_threads=n_threads)
+        self._is_nominal = np.zeros(X.shape[1], dtype=bool) if is_nominal is None else is_nominal
+        self._exponent = self._span_exponent(X, mismatch)
+        pieces = Pieces.of(
+            self._scaled(X),
+            y,
+            form=form,
+            is_nominal=self._is_nominal,
+            mismatch=np.ldexp(mismatch, -self._exponent),
+            count=count,
+            is_anchor=is_anchor,
+        )
+        self._passes = pass_over(pieces, anchor_weight, n_threads=n_threads)
 
     def with_anchor_weight(self, anchor_weight: Array) -> MarginProblem:
         """The same samples with other anchor weights, as boosting needs them every round."""
         other = copy.copy(self)
-        other._kernel = self._kernel.with_anchor_weight(anchor_weight)
+        other._passes = self._passes.with_anchor_weight(anchor_weight)
         return other
 
     def evaluate(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
@@ -62,8 +90,8 @@ class MarginProblem:
         The gradient is left out (None) when the cost is above `reject_above`: a line search
         that refuses a point has no use for the second half of the work.
         """
-        unit = self._distance_unit(W)
-        result = self._kernel.margin(W, _clipped(sigma / unit), reject_above=reject_above / unit)
+        unit = self._distance_unit
+        result = self._passes.margin(W, _clipped(sigma / unit), reject_above=reject_above / unit)
         return replace(
             result,
             cost=result.cost * unit,
@@ -83,22 +111,39 @@ class MarginProblem:
         self, X_new: Array, weights: Sequence[Array], sigmas: Sequence[float]
     ) -> list[ClassScores]:
         """`class_scores` of several models in one sweep: the differences are shared."""
-        unit = self._distance_unit(weights[0])
+        unit = self._distance_unit
         scaled = [_clipped(sigma / unit) for sigma in sigmas]
-        many = self._kernel.scores_many(self._within_reach(X_new), weights, scaled)
+        many = self._passes.scores_many(self._within_reach(X_new), weights, scaled)
         return [_in_units(scores, unit) for scores in many]
 
     def cost_rounding(self, sigma: float) -> float:
         """Size of the rounding error of a cost: its logarithms come multiplied by sigma."""
         return 8 * float(np.finfo(np.float64).eps) * sigma * float(np.log(self.n_samples))
 
+    @property
+    def _distance_unit(self) -> float:
+        return float(np.ldexp(1.0, self.form.degree * self._exponent))
+
     def _scaled(self, X: Array) -> Array:
-        return np.ldexp(X, -self._exponent)
+        """Numbers in units of the span; codes of levels stay as they are."""
+        return np.ldexp(X, np.where(self._is_nominal, 0, -self._exponent))
+
+    def _span_exponent(self, X: Array, mismatch: float | Array) -> int:
+        """Exponent of the power of two that is just above the largest difference."""
+        span = 2 * _half_ranges(X)
+        largest = float(np.where(self._is_nominal, mismatch, span).max())
+        if largest > LARGEST_SPAN:
+            raise ValueError(
+                f"A feature of X spans {largest:.3g}; squared distances would overflow. "
+                "Scale the features first, for example with StandardScaler."
+            )
+        return int(np.frexp(largest)[1])
 
     def _within_reach(self, X_new: Array) -> Array:
         """New samples in the units of the table, unless squares of differences would overflow."""
         scaled = self._scaled(np.asarray(X_new, dtype=np.float64))
-        largest = float(np.abs(scaled).max(initial=0.0))
+        size = np.abs(scaled[:, ~self._is_nominal])
+        largest = float(np.fmax.reduce(size, axis=None, initial=0.0))
         if largest > LARGEST_REACH[self._dtype.itemsize]:
             raise ValueError(
                 f"X holds values {largest:.3g} times as large as the span of the training "
@@ -106,19 +151,12 @@ class MarginProblem:
             )
         return scaled.astype(self._dtype)
 
-    def _distance_unit(self, W: Array) -> float:
-        # q is of degree 2 in the differences for a matrix, of degree 1 for a vector.
-        return float(np.ldexp(1.0, W.ndim * self._exponent))
 
-
-def _span_exponent(X: Array) -> int:
-    span = 2 * float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
-    if span > LARGEST_SPAN:
-        raise ValueError(
-            f"A feature of X spans {span:.3g}; squared distances would overflow. "
-            "Scale the features first, for example with StandardScaler."
-        )
-    return int(np.frexp(span)[1])
+def _half_ranges(X: Array) -> Array:
+    """Half of the range of the known values of each feature; halves do not overflow."""
+    # NaN is passed over by fmax and fmin; a feature of which nothing is known has no range.
+    half = np.fmax.reduce(X, axis=0) / 2 - np.fmin.reduce(X, axis=0) / 2
+    return np.nan_to_num(half, nan=0.0, posinf=np.inf)
 
 
 def _clipped(sigma: float) -> float:

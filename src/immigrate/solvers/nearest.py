@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from immigrate.core.differences import MixedTable
+from immigrate.core.mixed_table import MixedTable
 from immigrate.kernels.nearest_rule import Nearest, Pairs
 from immigrate.typing import Array
 

@@ -7,7 +7,7 @@ import pytest
 import relief_oracles as oracle
 
 from immigrate import LFE, IRelief, Relief, ReliefF, Simba
-from immigrate.core.differences import mixed_table
+from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators.relief._simba import Margin
 from immigrate.problems.inliers import InlierProblem
 

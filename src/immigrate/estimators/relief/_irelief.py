@@ -6,11 +6,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from immigrate.core.cones import WeightSet, nonnegative_part, unit
+from immigrate.core.forms import LINEAR
 from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
 from immigrate.estimators.relief._selector import MarginSelector
 from immigrate.kernels.threads import n_threads
-from immigrate.problems.inliers import InlierProblem
+from immigrate.problems import InlierProblem, MarginProblem
 from immigrate.solvers import SOLVERS, Stop
 
 
@@ -121,14 +122,14 @@ class IRelief(MarginSelector):
         check.check_not_negative("tol", self.tol)
 
     def _feature_scores(self, table, anchor_weight):
-        columns, owner = manhattan_columns(table.values, table.is_categorical)
-        problem = InlierProblem(
-            columns,
+        margin = MarginProblem(
+            table.values,
             table.y,
-            owner=owner,
-            anchor_weight=anchor_weight,
+            form=LINEAR,
+            is_nominal=table.is_categorical,
             n_threads=n_threads(self.n_jobs),
         )
+        problem = InlierProblem(margin, table.y, anchor_weight=anchor_weight)
         solution = SOLVERS[self.solver](
             problem,
             unit(np.ones(table.values.shape[1])),
@@ -146,20 +147,6 @@ class IRelief(MarginSelector):
         if not solution.converged:
             warn_user(_advice(solution), ConvergenceWarning)
         return solution.weights
-
-
-def manhattan_columns(values, is_categorical):
-    """Numeric columns whose Manhattan distances are the mixed ones, and the feature of each.
-
-    A category is a column that is 1/2 for its members: two samples of different categories
-    differ by 1/2 in two columns.
-    """
-    columns, owner = [], []
-    for f, x in enumerate(values.T):
-        parts = [(x == category) / 2 for category in np.unique(x)] if is_categorical[f] else [x]
-        columns += parts
-        owner += [f] * len(parts)
-    return np.column_stack(columns), np.array(owner)
 
 
 def _advice(solution):

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immigrate.core.cones import norm
-from immigrate.core.differences import mixed_table
-from immigrate.core.distances import scatter
+from immigrate.core.forms import QUADRATIC
+from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators import _validation as check
 from immigrate.estimators._warnings import warn_user
 from immigrate.kernels.nearest_rule import Nearest
@@ -132,7 +132,9 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return one_pass(
             mixed_table(X, codes, scale=None),
             Nearest(),
-            lambda pairs: scatter(X[pairs.neighbour] - X[pairs.anchor], pairs.weight, W),
+            lambda pairs: QUADRATIC.scatter(
+                W, (X[pairs.neighbour] - X[pairs.anchor]).T[:, :, None], pairs.weight[:, None]
+            ),
             sides=hit_and_miss_sides(len(self.classes_)),
             anchor_weight=anchor_weight,
             n_threads=n_threads(self.n_jobs),

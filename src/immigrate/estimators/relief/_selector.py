@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.core.differences import difference_units, mixed_table
+from immigrate.core.mixed_table import difference_units, mixed_table
 from immigrate.estimators import _validation as check
 from immigrate.estimators.relief._mixed_types import categorical_mask, text_as_codes
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from relief_oracles import all_differences, table
 
-from immigrate.core.differences import difference_units, mean_difference, mixed_table
+from immigrate.core.differences import mean_difference
+from immigrate.core.mixed_table import difference_units, mixed_table
 from immigrate.kernels.neighbours_reference import differences
 
 

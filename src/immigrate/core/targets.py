@@ -1,0 +1,59 @@
+"""Who is a hit of whom, and how far: two shares >= 0 for every row and column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from immigrate.typing import Array, Codes
+
+HIT, MISS = 0, 1
+
+
+class Target(Protocol):
+    """What a pass asks of a target."""
+
+    def __call__(self, rows: Codes, columns: Codes) -> Array:
+        """Hit and miss share of every column for every row, (2, r, c)."""
+
+
+@dataclass(frozen=True)
+class ClassTarget:
+    """Hits are the samples of one's own class, misses all others.
+
+    A sample that counts c times is c equal references for the others. For itself it leaves
+    c - 1 copies among its own hits.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n,)
+        Class codes 0, 1, ...
+    count : ndarray of shape (n,)
+        How often each sample counts as a reference; 0 for one that is no reference.
+    """
+
+    y: Codes
+    count: Array
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.y.max()) + 1
+
+    def __call__(self, rows: Codes, columns: Codes) -> Array:
+        """Hit and miss share of every column for every row, (2, r, c)."""
+        is_hit = self.y[rows][:, None] == self.y[columns]
+        present = self._present(rows, columns)
+        return np.array([present * is_hit, present * ~is_hit])
+
+    def by_class(self, rows: Codes, columns: Codes) -> Array:
+        """Share of every column in each class, as every row sees it, (n_classes, r, c)."""
+        belongs = np.arange(self.n_classes)[:, None] == self.y[columns]
+        return belongs[:, None, :] * self._present(rows, columns)
+
+    def _present(self, rows: Codes, columns: Codes) -> Array:
+        """How often each column is there for each row: no sample is its own neighbour."""
+        is_self = rows[:, None] == columns
+        return np.maximum(self.count[columns] - is_self, 0.0)

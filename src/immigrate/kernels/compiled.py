@@ -1,0 +1,325 @@
+"""The passes, compiled: what ``reference`` defines, at the speed of the machine.
+
+For column differences, linear and quadratic forms and classes as targets. This file lays out the
+table, cuts the tiles into parts for threads, calls the two sweeps (``sweeps`` says what they do)
+and reads the results.
+
+n^2 p^2 / 2 multiply-adds for a matrix W and n^2 / 2 exponentials. Boltzmann factors that do not
+fit in scikit-learn's ``working_memory`` are computed twice: up to 3/4 n^2 p^2 and n^2.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import sklearn
+
+from immigrate.core.forms import LINEAR, QUADRATIC
+from immigrate.kernels.buffers import PANEL, Buffers, new_buffers
+from immigrate.kernels.layout import Table, kinds_of, table_of
+from immigrate.kernels.pieces import Pieces
+from immigrate.kernels.results import ClassScores, MarginPass
+from immigrate.kernels.states import OwnCopies, class_scores, free_energy, new_state
+from immigrate.kernels.sweeps import Anchors, Store, Sweep, energy_sweep, scatter_sweep
+from immigrate.kernels.threads import run_in_order
+from immigrate.kernels.tile_energies import (
+    FLOOR,
+    HIT,
+    MISS,
+    PARTITION,
+    merge_states,
+    split_hits_and_misses,
+)
+from immigrate.kernels.tiles import (
+    FIRST_PAIR,
+    LANES,
+    TileShape,
+    rectangular_tiles,
+    runs_of,
+    symmetric_tiles,
+)
+from immigrate.typing import Array, Codes
+
+MOST_PARTS = 32
+PART_SECONDS = 1e-3
+ROWS_PER_BATCH = 256
+
+# A part of the tiles, and where its Boltzmann factors live.
+Part = tuple[tuple[int, int], Store]
+
+
+class Plan(NamedTuple):
+    """How one pass is carried out. It depends on shapes only, never on the number of threads."""
+
+    n_parts: int
+    n_kept: int  # Boltzmann factors to keep between the sweeps
+
+
+def tile_shape(n_features: int, itemsize: int) -> TileShape:
+    """Tiles whose buffer of differences stays in the second-level cache."""
+    is_narrow = n_features * itemsize <= 1200
+    return TileShape(n_rows=32, n_columns=128, n_buffer=512 if is_narrow else 256)
+
+
+def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
+    """Keep what Boltzmann factors fit in memory; cut the tiles into parts of PART_SECONDS."""
+    n_numbers = sklearn.get_config()["working_memory"] * 2**20 / 8
+    n_problems, *features = weights.shape
+    seconds = n_problems * n_pairs * (5e-9 + 5e-11 * math.prod(features))
+    in_memory = int(n_numbers / 8 / max(3 * n_problems * n_scores, weights.size))
+    n_parts = max(1, min(int(seconds / PART_SECONDS), MOST_PARTS, in_memory))
+    return Plan(n_parts, n_kept=min(n_pairs, int(n_numbers * 7 / 8 / n_problems)))
+
+
+class CompiledPass:
+    """The passes over one table, laid out once.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        Values scaled by the caller so that differences are of the order of 1, float64 or float32.
+        With float32 the differences and distances are float32; sums and results are always
+        float64. Every anchor has a hit and a miss.
+    anchor_weight : ndarray of shape (n,)
+        D of Eq. 10.
+    n_threads : int
+        Results do not depend on it.
+    """
+
+    def __init__(self, pieces: Pieces, anchor_weight: Array, *, n_threads: int = 1) -> None:
+        self._pieces, self._n_threads = pieces, n_threads
+        values, target = pieces.samples.values, pieces.target
+        is_anchor = np.zeros(len(values), dtype=bool)
+        is_anchor[pieces.pairs.anchors] = True
+        is_reference = target.count > 0
+        # By class, then samples that are both, mere anchors, mere references.
+        self._order = np.lexsort((~is_anchor, ~is_reference, target.y))
+        self._y, self._is_anchor = target.y[self._order], is_anchor[self._order]
+        self._runs = runs_of(self._y, self._is_anchor, is_reference[self._order])
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(target.y))])
+        self._table = table_of(pieces.samples.take(self._order))
+        self._kinds = kinds_of(pieces.differences, values.dtype)
+        self._log_count = np.log(np.where(is_reference, target.count, 1.0))[self._order]
+        self._weight = np.where(is_anchor, anchor_weight, 0.0)[self._order]
+        self._shape = tile_shape(values.shape[1], values.itemsize)
+        self._kept = np.empty((0, 0))
+        self._edges: dict[int, list[int]] = {}
+        self._spare_buffers: list[Buffers] = []
+
+    @cached_property
+    def _tiles(self) -> Codes:
+        # Not laid out for predictions, which never need them.
+        return symmetric_tiles(self._runs, self._shape)
+
+    def with_anchor_weight(self, anchor_weight: Array) -> CompiledPass:
+        """The same table with other anchor weights; nothing is laid out again."""
+        _ = self._tiles
+        other = copy.copy(self)
+        other._weight = np.where(self._is_anchor, anchor_weight[self._order], 0.0)
+        return other
+
+    def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
+        """Cost, gradient and leave-one-out scores at `W`, a symmetric matrix or a vector.
+
+        The gradient is None, and its half of the work not done, if the cost is above
+        `reject_above`.
+        """
+        return self._margins([W], [sigma], reject_above)[0]
+
+    def margins(self, Ws: Sequence[Array], sigmas: Sequence[float]) -> list[MarginPass]:
+        """`margin` of several (W, sigma) in one sweep: the differences are shared."""
+        return self._margins(Ws, sigmas, np.inf)
+
+    def scores_many(
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float]
+    ) -> list[ClassScores]:
+        """Scores of every row of `X_new` against each class, of several (W, sigma) at once."""
+        X_new = X_new.astype(self._table.values.dtype, copy=False)
+        table = self._against(X_new)
+        weights, sigma = self._problems(Ws, sigmas)
+        batches = [X_new[i : i + ROWS_PER_BATCH] for i in range(0, len(X_new), ROWS_PER_BATCH)]
+        states = run_in_order(
+            lambda batch: table._new_sample_state(batch, weights, sigma), batches, self._n_threads
+        )
+        state = np.concatenate(states, axis=-1)
+        return [class_scores(one, s, np.zeros(len(X_new))) for one, s in zip(state, sigma)]
+
+    def _margins(
+        self, Ws: Sequence[Array], sigmas: Sequence[float], reject_above: float
+    ) -> list[MarginPass]:
+        weights, sigma = self._problems(Ws, sigmas)
+        sweep = self._sweep(self._table, self._tiles, weights, sigma)
+        n_scores = len(self._order) * (len(self._starts) - 1)
+        plan = plan_for(int(self._tiles[-1, FIRST_PAIR]), weights, n_scores)
+        parts = self._parts(plan, len(sigma))
+        state = self._training_state(sweep, parts)
+        if len(self._own_copies):
+            for one, W, s in zip(state, Ws, sigma):
+                self._own_copies.add_to(one, W, s)
+        split = new_state(len(sigma), 2, len(self._order))
+        split_hits_and_misses(state, self._starts, sigma, split)
+        costs = [self._cost(one, s) for one, s in zip(split, sigma)]
+        gradients: Sequence[Array | None] = [None] * len(costs)
+        if min(costs) <= reject_above:
+            gradients = self._gradients(sweep, parts, split, Ws)
+        return [
+            MarginPass(cost, gradient, self._leave_one_out_scores(one, s))
+            for cost, gradient, one, s in zip(costs, gradients, state, sigma)
+        ]
+
+    def _cost(self, split: Array, sigma: float) -> float:
+        own = self._is_anchor
+        energy = free_energy(split[:, :, own], sigma, self._log_count[own])
+        return float(self._weight[own] @ (energy[HIT] - energy[MISS]))
+
+    def _leave_one_out_scores(self, state: Array, sigma: float) -> ClassScores:
+        """Scores in the order of the table, NaN for samples that are no anchors."""
+        own = self._is_anchor
+        found = class_scores(state[:, :, own], sigma, self._log_count[own])
+        energy, distance = np.full((2, len(own), len(state)), np.nan)
+        rows = self._order[own]
+        energy[rows], distance[rows] = found.free_energy, found.distance
+        return ClassScores(energy, distance)
+
+    def _problems(self, Ws: Sequence[Array], sigmas: Sequence[float]) -> tuple[Array, Array]:
+        """Weights and sigmas as the sweeps read them; of a matrix, U with d'Ud = d'Wd."""
+        weights = np.array(Ws, dtype=np.float64)
+        if self._pieces.form == QUADRATIC:
+            weights *= 2.0 * self._upper_half
+        return weights.astype(self._table.values.dtype, copy=False), np.array(sigmas, dtype=float)
+
+    @cached_property
+    def _upper_half(self) -> Array:
+        """1 above the diagonal, 1/2 on it: W = A + A' for A = W * _upper_half."""
+        p = len(self._table.values)
+        return np.triu(np.ones((p, p))) - 0.5 * np.eye(p)
+
+    @cached_property
+    def _own_copies(self) -> OwnCopies:
+        return OwnCopies(self._pieces, self._order)
+
+    def _sweep(self, rows: Table, tiles: Codes, weights: Array, sigma: Array) -> Sweep:
+        """Some rows against the table."""
+        return Sweep(
+            rows,
+            self._table,
+            self._kinds,
+            tiles,
+            weights,
+            sigma,
+            self._shape,
+            bool(self._log_count.any()),
+            self._log_count,
+            np.concatenate([self._log_count, np.zeros(LANES)]),
+        )
+
+    def _parts(self, plan: Plan, n_problems: int) -> list[Part]:
+        """Ranges of tiles with about the same number of pairs, and the store of each."""
+        floor = np.empty((n_problems, len(self._tiles)))
+        if plan.n_parts not in self._edges:
+            self._edges[plan.n_parts] = _even_edges(self._tiles[:, FIRST_PAIR], plan.n_parts)
+        kept_shape = (n_problems, plan.n_kept + plan.n_parts * self._shape.n_places)
+        # Not given back between passes: fresh pages cost as much as computing again.
+        if self._kept.shape != kept_shape:
+            self._kept = np.empty(kept_shape)
+        return [
+            (part, Store(self._kept, floor, plan.n_kept, plan.n_kept + k * self._shape.n_places))
+            for k, part in enumerate(itertools.pairwise(self._edges[plan.n_parts]))
+        ]
+
+    def _training_state(self, sweep: Sweep, parts: list[Part]) -> Array:
+        """First sweep: (floor, Z, Y) of every class and sample."""
+
+        def part_state(part: Part) -> Array:
+            tiles, store = part
+            state = new_state(len(sweep.sigma), len(self._starts) - 1, len(self._order))
+            with self._buffers(len(sweep.sigma)) as buffers:
+                energy_sweep(sweep, tiles, store, buffers, state)
+            return state
+
+        state, *others = run_in_order(part_state, parts, self._n_threads)
+        for other in others:
+            merge_states(state, other, sweep.sigma)
+        return state
+
+    def _gradients(
+        self, sweep: Sweep, parts: list[Part], split: Array, Ws: Sequence[Array]
+    ) -> Array:
+        """Second sweep: the gradient of every problem."""
+        n = len(self._order)
+        negligible = float(np.finfo(self._table.values.dtype).eps * self._weight.sum() / n**2)
+        floor, Z = split[:, :, FLOOR].copy(), split[:, :, PARTITION]
+        # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
+        pull = np.divide(self._weight, Z, out=np.zeros_like(Z), where=Z > 0)
+        anchors = Anchors(floor, pull, negligible)
+
+        def part_gradient(part: Part) -> Array:
+            tiles, store = part
+            gradient = np.zeros(sweep.weights.shape)
+            with self._buffers(len(sweep.sigma)) as buffers:
+                scatter_sweep(sweep, tiles, store, buffers, anchors, gradient)
+            return gradient
+
+        gradient: Array = sum(run_in_order(part_gradient, parts, self._n_threads))
+        if self._pieces.form == QUADRATIC:
+            gradient *= self._upper_half
+            gradient = gradient + gradient.transpose(0, 2, 1)
+        if len(self._own_copies):
+            for m, (W, sigma) in enumerate(zip(Ws, sweep.sigma)):
+                gradient[m] += self._own_copies.scatter(W, sigma, floor[m], pull[m])
+        return gradient
+
+    def _against(self, X_new: Array) -> CompiledPass:
+        """The same table with room for the gaps of new samples."""
+        differences = self._pieces.differences.with_gaps_of(X_new)
+        if (differences.has_gap == self._pieces.differences.has_gap).all():
+            return self
+        other = copy.copy(self)
+        samples = differences.samples(self._pieces.samples.values)
+        other._pieces = replace(self._pieces, samples=samples, differences=differences)
+        other._table = table_of(samples.take(self._order))
+        other._kinds = kinds_of(differences, X_new.dtype)
+        return other
+
+    def _new_sample_state(self, X_new: Array, weights: Array, sigma: Array) -> Array:
+        """(floor, Z, Y) of new samples for every class."""
+        references = [run for run in self._runs if run.is_reference]
+        tiles = rectangular_tiles(len(X_new), references, self._shape)
+        rows = table_of(self._pieces.differences.samples(X_new))
+        sweep = self._sweep(rows, tiles, weights, sigma)._replace(
+            row_log_count=np.zeros(len(X_new))
+        )
+        scratch = np.empty((len(sigma), self._shape.n_places))
+        store = Store(scratch, np.empty((len(sigma), len(tiles))), n_kept=0, scratch=0)
+        state = new_state(len(sigma), len(self._starts) - 1, len(X_new))
+        with self._buffers(len(sigma)) as buffers:
+            energy_sweep(sweep, (0, len(tiles) - 1), store, buffers, state)
+        return state
+
+    @contextmanager
+    def _buffers(self, n_problems: int) -> Iterator[Buffers]:
+        """Scratch memory for one part, handed on from part to part: small tables notice."""
+        p, dtype = len(self._table.values), self._table.values.dtype
+        n_together = min(p, PANEL) if self._pieces.form == LINEAR else p
+        try:
+            buffers = self._spare_buffers.pop()
+        except IndexError:
+            buffers = None
+        if buffers is None or not buffers.fits(n_problems, n_together, dtype):
+            buffers = new_buffers(self._shape, n_problems, n_together, dtype)
+        yield buffers
+        self._spare_buffers.append(buffers)
+
+
+def _even_edges(first_pair: Codes, n_parts: int) -> list[int]:
+    """Where to cut the tiles into parts with about the same number of pairs."""
+    cuts = np.linspace(0, first_pair[-1], n_parts + 1)
+    return np.unique(np.searchsorted(first_pair, cuts)).tolist()

@@ -1,0 +1,60 @@
+"""A table of samples as the compiled sweeps read it: feature by feature, padded to whole vectors.
+
+    values     x00 x01 x02 ... x0n  0 0 0 0 0 0 0 0      feature 0 of all samples, LANES zeros
+               x10 x11 x12 ... x1n  0 0 0 0 0 0 0 0      feature 1
+
+Rows of the table lie next to each other in memory, so that one instruction takes the differences
+of LANES pairs. A run of columns may be read up to LANES - 1 samples too far: what is there is
+finite and gets weight 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from immigrate.core.differences import ColumnDifferences, Samples
+from immigrate.kernels.tiles import LANES
+from immigrate.typing import Array
+
+COMPLETE = -1  # of a feature without gaps
+PLAIN, OTHER = 0, 1  # numbers without gaps, which most features are; everything else
+
+
+class Table(NamedTuple):
+    """Samples, feature by feature."""
+
+    values: np.ndarray  # (p, n + LANES)
+    expected: np.ndarray  # (g, n + LANES): difference from a sample whose value is missing
+
+
+class Kinds(NamedTuple):
+    """How the difference of each feature is taken."""
+
+    kind: np.ndarray  # (p,): PLAIN or OTHER
+    is_nominal: np.ndarray  # (p,)
+    gap: np.ndarray  # (p,): row of `expected`, or COMPLETE
+    mismatch: np.ndarray  # (p,): difference between two levels
+
+
+def table_of(samples: Samples) -> Table:
+    """Samples laid out for the sweeps."""
+    return Table(_padded(samples.values.T), _padded(samples.expected))
+
+
+def kinds_of(differences: ColumnDifferences, dtype: np.dtype) -> Kinds:
+    """What kind of difference each feature has."""
+    is_nominal, has_gap = differences.is_nominal, differences.has_gap
+    return Kinds(
+        np.where(is_nominal | has_gap, OTHER, PLAIN),
+        is_nominal,
+        np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE),
+        differences.mismatch.astype(dtype),
+    )
+
+
+def _padded(rows: Array) -> Array:
+    table = np.zeros((rows.shape[0], rows.shape[1] + LANES), dtype=rows.dtype)
+    table[:, : rows.shape[1]] = rows
+    return table
