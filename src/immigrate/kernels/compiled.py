@@ -202,6 +202,11 @@ class CompiledPass:
         p = len(self._table.values)
         return np.triu(np.ones((p, p))) - 0.5 * np.eye(p)
 
+    @property
+    def _is_plain(self) -> bool:
+        differences = self._pieces.differences
+        return not (differences.is_nominal.any() or differences.has_gap.any())
+
     @cached_property
     def _own_copies(self) -> OwnCopies:
         return OwnCopies(self._pieces, self._order)
@@ -212,6 +217,7 @@ class CompiledPass:
             rows,
             self._table,
             self._kinds,
+            self._is_plain,
             tiles,
             weights,
             sigma,

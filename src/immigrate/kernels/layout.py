@@ -19,7 +19,6 @@ from immigrate.kernels.tiles import LANES
 from immigrate.typing import Array
 
 COMPLETE = -1  # of a feature without gaps
-PLAIN, OTHER = 0, 1  # numbers without gaps, which most features are; everything else
 
 
 class Table(NamedTuple):
@@ -32,7 +31,6 @@ class Table(NamedTuple):
 class Kinds(NamedTuple):
     """How the difference of each feature is taken."""
 
-    kind: np.ndarray  # (p,): PLAIN or OTHER
     is_nominal: np.ndarray  # (p,)
     gap: np.ndarray  # (p,): row of `expected`, or COMPLETE
     mismatch: np.ndarray  # (p,): difference between two levels
@@ -47,7 +45,6 @@ def kinds_of(differences: ColumnDifferences, dtype: np.dtype) -> Kinds:
     """What kind of difference each feature has."""
     is_nominal, has_gap = differences.is_nominal, differences.has_gap
     return Kinds(
-        np.where(is_nominal | has_gap, OTHER, PLAIN),
         is_nominal,
         np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE),
         differences.mismatch.astype(dtype),

@@ -51,6 +51,7 @@ class Sweep(NamedTuple):
     rows: Table
     columns: Table
     kinds: Kinds
+    is_plain: bool  # whether all features are numbers without gaps
     tiles: np.ndarray  # (n_tiles + 1, N_FIELDS)
     weights: np.ndarray  # (n_problems, p, p) upper triangular, or (n_problems, p)
     sigma: np.ndarray  # (n_problems,)

@@ -16,7 +16,7 @@ from immigrate.kernels.microkernels import (
     jit_view,
     whole_vectors,
 )
-from immigrate.kernels.tile_differences import fill_row
+from immigrate.kernels.tile_differences import fill_mixed_row, fill_row
 from immigrate.kernels.tiles import (
     FIRST_COLUMN,
     FIRST_ROW,
@@ -61,8 +61,12 @@ def fill_group(buffers, sweep, tile, group, scale):
     start = buffers.at[r]
     for s in range(r, end):
         first = buffers.at[s] - start
-        row, columns = (tile[FIRST_ROW] + s, a, b), (buffers.first_column[s], tile[LAST_COLUMN])
-        fill_row(buffers.D, first, sweep, row, columns, scale[first:])
+        i, columns = tile[FIRST_ROW] + s, (buffers.first_column[s], tile[LAST_COLUMN])
+        if sweep.is_plain:
+            x, X = sweep.rows.values[a:b, i], sweep.columns.values[a:b]
+            fill_row(buffers.D, first, x, X, columns, scale[first:])
+        else:
+            fill_mixed_row(buffers.D, first, sweep, (i, a, b), columns, scale[first:])
 
 
 @jit

@@ -22,7 +22,7 @@ from immigrate.kernels.microkernels import (
     jit,
     whole_vectors,
 )
-from immigrate.kernels.tile_differences import fill_pairs
+from immigrate.kernels.tile_differences import fill_mixed_pairs, fill_pairs
 from immigrate.kernels.tile_distances import end_of_group, fill_group, row_of
 from immigrate.kernels.tile_energies import HIT, MISS, NOT_SHARED, SHARED_SPAN
 from immigrate.kernels.tiles import (
@@ -170,7 +170,11 @@ def flush(gradient, sweep, buffers):
     p, panel = sweep.columns.values.shape[0], buffers.D.shape[0]
     for a in range(0, p if n_pairs > 0 else 0, panel):
         b = min(a + panel, p)
-        fill_pairs(buffers.D, sweep, (a, b), buffers.i, buffers.j, scale)
+        if sweep.is_plain:
+            x, X = sweep.rows.values[a:b], sweep.columns.values[a:b]
+            fill_pairs(buffers.D, x, X, buffers.i, buffers.j, scale)
+        else:
+            fill_mixed_pairs(buffers.D, sweep, (a, b), buffers.i, buffers.j, scale)
         add_statistic(gradient, buffers.D, sign * n_whole, a, b)
     buffers.waiting[0] = 0
 
