@@ -12,6 +12,7 @@ draws from the class of the sample whose value is missing instead; that rule is 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -87,6 +88,11 @@ class ColumnDifferences:
             drawn=X,
             count=np.ones(n) if count is None else count,
         )
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether all features are numbers without gaps."""
+        return not (self.is_nominal.any() or self.has_gap.any())
 
     def with_gaps_of(self, X: Array) -> ColumnDifferences:
         """The same where the features in which `X` has a gap may be missing too."""

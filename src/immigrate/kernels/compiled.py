@@ -102,13 +102,17 @@ class CompiledPass:
         is_reference = target.count > 0
         # By class, then samples that are both, mere anchors, mere references.
         self._order = np.lexsort((~is_anchor, ~is_reference, target.y))
-        self._y, self._is_anchor = target.y[self._order], is_anchor[self._order]
-        self._runs = runs_of(self._y, self._is_anchor, is_reference[self._order])
+        self._runs = runs_of(
+            target.y[self._order], is_anchor[self._order], is_reference[self._order]
+        )
+        # Where the anchors are; a slice if they are everywhere, because that copies nothing.
+        self._anchors = slice(None) if is_anchor.all() else np.flatnonzero(is_anchor[self._order])
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(target.y))])
         self._table = table_of(pieces.samples.take(self._order))
         self._kinds = kinds_of(pieces.differences, values.dtype)
         self._log_count = np.log(np.where(is_reference, target.count, 1.0))[self._order]
-        self._weight = np.where(is_anchor, anchor_weight, 0.0)[self._order]
+        self._is_counted = bool(self._log_count.any())
+        self._weight = self._sorted_weight(anchor_weight)
         self._shape = tile_shape(values.shape[1], values.itemsize)
         self._kept = np.empty((0, 0))
         self._edges: dict[int, list[int]] = {}
@@ -123,8 +127,13 @@ class CompiledPass:
         """The same table with other anchor weights; nothing is laid out again."""
         _ = self._tiles
         other = copy.copy(self)
-        other._weight = np.where(self._is_anchor, anchor_weight[self._order], 0.0)
+        other._weight = self._sorted_weight(anchor_weight)
         return other
+
+    def _sorted_weight(self, anchor_weight: Array) -> Array:
+        weight = np.zeros(len(anchor_weight))
+        weight[self._anchors] = anchor_weight[self._order[self._anchors]]
+        return weight
 
     def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
         """Cost, gradient and leave-one-out scores at `W`, a symmetric matrix or a vector.
@@ -176,15 +185,15 @@ class CompiledPass:
         ]
 
     def _cost(self, split: Array, sigma: float) -> float:
-        own = self._is_anchor
+        own = self._anchors
         energy = free_energy(split[:, :, own], sigma, self._log_count[own])
         return float(self._weight[own] @ (energy[HIT] - energy[MISS]))
 
     def _leave_one_out_scores(self, state: Array, sigma: float) -> ClassScores:
         """Scores in the order of the table, NaN for samples that are no anchors."""
-        own = self._is_anchor
+        own = self._anchors
         found = class_scores(state[:, :, own], sigma, self._log_count[own])
-        energy, distance = np.full((2, len(own), len(state)), np.nan)
+        energy, distance = np.full((2, len(self._order), len(state)), np.nan)
         rows = self._order[own]
         energy[rows], distance[rows] = found.free_energy, found.distance
         return ClassScores(energy, distance)
@@ -202,10 +211,9 @@ class CompiledPass:
         p = len(self._table.values)
         return np.triu(np.ones((p, p))) - 0.5 * np.eye(p)
 
-    @property
-    def _is_plain(self) -> bool:
-        differences = self._pieces.differences
-        return not (differences.is_nominal.any() or differences.has_gap.any())
+    @cached_property
+    def _padded_log_count(self) -> Array:
+        return np.concatenate([self._log_count, np.zeros(LANES)])
 
     @cached_property
     def _own_copies(self) -> OwnCopies:
@@ -217,14 +225,14 @@ class CompiledPass:
             rows,
             self._table,
             self._kinds,
-            self._is_plain,
+            self._pieces.differences.is_plain,
             tiles,
             weights,
             sigma,
             self._shape,
-            bool(self._log_count.any()),
+            self._is_counted,
             self._log_count,
-            np.concatenate([self._log_count, np.zeros(LANES)]),
+            self._padded_log_count,
         )
 
     def _parts(self, plan: Plan, n_problems: int) -> list[Part]:

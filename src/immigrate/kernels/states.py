@@ -32,7 +32,7 @@ def class_scores(state: Array, sigma: float, log_count: Array) -> ClassScores:
     """Scores of every sample of one problem."""
     energy = free_energy(state, sigma, log_count)
     distance = state[:, MOMENT] / state[:, PARTITION]
-    return ClassScores(np.ascontiguousarray(energy.T), np.ascontiguousarray(distance.T))
+    return ClassScores(energy.T, distance.T)
 
 
 class OwnCopies:
