@@ -9,9 +9,6 @@ other pair (sign -). A pair is visited once and serves both its anchors. Cost fo
 p x p matrix W: n^2 p^2 / 4 multiply-adds and n^2 / 2 exponentials a sweep; for a vector W, p in
 place of p^2. Memory: one tile of pairs and one buffer of differences, and what the first sweep
 keeps for the second if there is room for it, n^2 / 2 numbers a problem.
-
-Numba takes its machine code from a cache while the file of a function is unchanged, whatever
-happens to the functions it calls: after an edit in another file of this folder, touch this one.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from immigrate.kernels.microkernels import jit_cached
+from immigrate.kernels.compiling import jit_cached
 from immigrate.kernels.tile_distances import lay_rows, set_distances
 from immigrate.kernels.tile_energies import (
     FAR,

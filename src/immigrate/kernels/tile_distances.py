@@ -8,12 +8,11 @@ groups, as many as fit; for a vector W, PANEL features at a time.
 
 from __future__ import annotations
 
+from immigrate.kernels.compiling import jit, jit_view
 from immigrate.kernels.microkernels import (
     add_linear_form,
     add_quadratic_form,
     fill_row,
-    jit,
-    jit_view,
     whole_vectors,
 )
 from immigrate.kernels.tiles import (

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from immigrate.kernels.compiling import jit
 from immigrate.kernels.microkernels import (
     add_scatter,
     add_sums,
     exponential,
     fill_pairs,
-    jit,
     whole_vectors,
 )
 from immigrate.kernels.tile_distances import end_of_group, fill_group, row_of
