@@ -89,7 +89,7 @@ def test_a_second_process_does_not_compile_even_if_the_install_is_read_only(
 ):
     environment = {**read_only_install, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     assert output_of(HITS, **environment).split() == ["0", "1", "0", "1"]
-    assert list((tmp_path / "cache").rglob("*.nbc"))
+    assert list((tmp_path / "cache").rglob("*.compiled"))
     assert output_of(HITS, **environment).split() == ["1", "0", "1", "0"]
 
 

@@ -13,22 +13,13 @@ features left over), with the pairs along the vector lanes.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
 from immigrate.kernels import tiles
-
-# Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
-# here allocates, so none counts references: threads would fight over the counters of the table.
-REORDER = {"reassoc", "contract", "nsz", "arcp"}
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-jit = njit(fastmath=REORDER, **OPTIONS)
-jit_view = njit(inline="always", **OPTIONS)  # a function that returns a part of an array
-# The exponential rounds by adding and taking away a large number: no reordering there.
-jit_in_order = njit(fastmath={"contract"}, **OPTIONS)
+from immigrate.kernels.compiling import jit, jit_in_order
 
 LOWEST_EXPONENT = -708.0  # below, exp is subnormal or zero and taken as zero
 
@@ -36,15 +27,6 @@ LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROUNDER = 1.5 * 2.0**52  # x + ROUNDER has round(x) in its last bits
 C = tuple(1.0 / math.factorial(k) for k in range(14))  # Taylor coefficients of exp
-
-
-def jit_cached(function):
-    """`jit` for what Python calls: compiled once for all processes, if a folder can be written."""
-    try:
-        return njit(fastmath=REORDER, cache=True, **OPTIONS)(function)
-    except RuntimeError:  # neither beside the sources nor in the user's cache folder
-        return jit(function)
-
 
 whole_vectors = jit(tiles.whole_vectors)
 

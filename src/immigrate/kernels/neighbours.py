@@ -11,9 +11,9 @@ n^2 p differences for the screening, about n k p for the rest; memory O(block n)
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from immigrate.core.mixed_table import COMPLETE, MixedTable
+from immigrate.kernels.compiling import cached, jit_allocating, jit_allocating_reordered
 from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
 from immigrate.kernels.threads import run_in_order
 
@@ -51,7 +51,8 @@ def _screening_weights(table, w, is_squared):
     return (weights / largest if largest > 0 else weights).astype(np.float32)
 
 
-@njit(nogil=True, cache=True)
+@cached
+@jit_allocating
 def _screened_distances(table, anchors, w, is_squared):
     """Distances of each anchor to every sample in single precision, (n_anchors, n)."""
     n = table.screen.shape[1]
@@ -70,7 +71,7 @@ def _screened_distances(table, anchors, w, is_squared):
     return out
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _add_four(tile, screen, f, i, start, w, is_squared):
     """Add four plain features at once: the tile is read and written a quarter as often."""
     stop = start + tile.size
@@ -89,7 +90,7 @@ def _add_four(tile, screen, f, i, start, w, is_squared):
             tile[j] += (w0 * d0 + w1 * d1) + (w2 * d2 + w3 * d3)
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _add_feature(tile, table, f, i, start, weight, is_squared):
     """Add one feature of any kind to a stretch of distances."""
     x, own = table.screen[f, start : start + tile.size], table.screen[f, i]
@@ -106,7 +107,7 @@ def _add_feature(tile, table, f, i, start, weight, is_squared):
             tile[j] += weight * (d * d if is_squared else d)
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _difference(table, f, i, j):
     """diff(f, i, j) of ``core.mixed_table``."""
     a, b = table.values[i, f], table.values[j, f]
@@ -123,7 +124,7 @@ def _difference(table, f, i, j):
     return abs(a - b)
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _distance(table, i, j, w, is_squared):
     """Distance of one pair in double precision."""
     total = 0.0
@@ -141,7 +142,7 @@ def _distance(table, i, j, w, is_squared):
 
 
 # Sums may be taken in any order: the compiler then uses vector instructions.
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@jit_allocating_reordered
 def _plain_distance(a, b, w, is_squared):
     total = 0.0
     if is_squared:
@@ -153,7 +154,8 @@ def _plain_distance(a, b, w, is_squared):
     return total
 
 
-@njit(nogil=True, cache=True)
+@cached
+@jit_allocating
 def _nearest(table, anchors, w, screened, rule):
     """Columns of `Pairs`."""
     n = table.y.size
@@ -187,7 +189,7 @@ def _nearest(table, anchors, w, screened, rule):
     )
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _group_neighbours(table, i, rule):
     """How many neighbours each group of candidates gives: k, or all that it has."""
     sizes, own = np.diff(table.starts), table.y[i]
@@ -197,7 +199,7 @@ def _group_neighbours(table, i, rule):
     return np.minimum(sizes, rule.n_neighbors)
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _candidates(screened, i, group, k, n_features, out):
     """Write every sample that may be among the nearest of `i` to `out`; their number."""
     limit = _limits(screened, i, group, k, n_features)
@@ -209,7 +211,7 @@ def _candidates(screened, i, group, k, n_features, out):
     return m
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _limits(screened, i, group, k, n_features):
     """A distance that k[g] samples of each group do not exceed, by counting them in bins."""
     lowest, highest = screened.min(), screened.max()  # the sample's own 0 does no harm
@@ -232,7 +234,7 @@ def _limits(screened, i, group, k, n_features):
     return limit
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _shares(near, group, k):
     """Weight of the nearest of each group, of those tied for the last places, and their range."""
     reach = _kth_smallest(near, group, k)
@@ -244,7 +246,7 @@ def _shares(near, group, k):
     return 1 / k, (k - n_closer) / (n_near - n_closer) / k, low, high
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _kth_smallest(values, group, k):
     """k[g]-th smallest value of each group, from heaps with the largest at the root."""
     heaps, filled = np.empty((k.size, k.max())), np.zeros_like(k)
@@ -262,7 +264,7 @@ def _kth_smallest(values, group, k):
     return heaps[:, 0].copy()
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _sift_down(heap, root):
     while True:
         child = 2 * root + 1
@@ -276,7 +278,8 @@ def _sift_down(heap, root):
         root = child
 
 
-@njit(nogil=True, cache=True)
+@cached
+@jit_allocating
 def _difference_sum(table, anchor, neighbour, weight, is_squared):
     total = np.zeros(table.values.shape[1])
     for pair in range(weight.size):
@@ -293,7 +296,7 @@ def _difference_sum(table, anchor, neighbour, weight, is_squared):
     return total
 
 
-@njit(nogil=True, cache=True)
+@jit_allocating
 def _add_plain(total, a, b, weight, is_squared):
     if is_squared:
         for f in range(total.size):

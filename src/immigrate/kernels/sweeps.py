@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from immigrate.kernels.compiling import jit_cached
 from immigrate.kernels.layout import Kinds, Table
-from immigrate.kernels.microkernels import jit_cached
 from immigrate.kernels.tile_distances import lay_rows, set_distances
 from immigrate.kernels.tile_energies import (
     NOT_SHARED,

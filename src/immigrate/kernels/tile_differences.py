@@ -10,8 +10,9 @@ own, with few arguments: at eight features a call with the whole sweep costs a t
 
 from __future__ import annotations
 
+from immigrate.kernels.compiling import jit
 from immigrate.kernels.layout import COMPLETE
-from immigrate.kernels.microkernels import jit, whole_vectors
+from immigrate.kernels.microkernels import whole_vectors
 
 
 @jit

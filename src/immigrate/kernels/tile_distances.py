@@ -9,11 +9,10 @@ weights is known when a function is compiled, so each form is machine code of it
 
 from __future__ import annotations
 
+from immigrate.kernels.compiling import jit, jit_view
 from immigrate.kernels.microkernels import (
     add_linear_form,
     add_quadratic_form,
-    jit,
-    jit_view,
     whole_vectors,
 )
 from immigrate.kernels.tile_differences import fill_mixed_row, fill_row

@@ -16,13 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.kernels.microkernels import (
-    exponential,
-    extent,
-    jit,
-    jit_cached,
-    jit_view,
-)
+from immigrate.kernels.compiling import jit, jit_cached, jit_view
+from immigrate.kernels.microkernels import exponential, extent
 from immigrate.kernels.tile_distances import row_of
 from immigrate.kernels.tiles import (
     COLUMN_CLASS,

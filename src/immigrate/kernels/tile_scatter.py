@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from immigrate.kernels.compiling import jit
 from immigrate.kernels.microkernels import (
     add_scatter,
     add_sums,
     exponential,
-    jit,
     whole_vectors,
 )
 from immigrate.kernels.tile_differences import fill_mixed_pairs, fill_pairs
