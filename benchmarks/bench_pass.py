@@ -30,9 +30,10 @@ import pandas as pd
 from numba import njit
 from threadpoolctl import threadpool_limits
 
-from immigrate.kernels import reference
-from immigrate.kernels.fused import PairKernel
+from immigrate.kernels import pass_over
 from immigrate.kernels.microkernels import exponential
+from immigrate.kernels.pieces import Pieces
+from immigrate.kernels.reference import PlainPass
 
 SHAPES = [(200, 5), (200, 22), (1000, 8), (1000, 30), (1000, 100), (3000, 20), (500, 300)]
 LARGEST = (10_000, 12)
@@ -42,10 +43,11 @@ RESULTS = Path(__file__).parent / "results"
 
 FIRST_CALL = """
 import time, numpy as np
-from immigrate.kernels import pair_kernel
+from immigrate.kernels import pass_over
+from immigrate.kernels.pieces import Pieces
 X, y = np.random.default_rng(0).standard_normal((50, 4)), np.arange(50) % 2
 start = time.perf_counter()
-pair_kernel(X, y).margin(np.eye(4), 1.0)
+pass_over(Pieces.of(X, y)).margin(np.eye(4), 1.0)
 print(time.perf_counter() - start)
 """
 
@@ -118,8 +120,8 @@ def training_row(n, p, sigma, n_threads, machine):
     X, y, W = table(n, p)
     tick, G, e = machine
     clock = clock_for(n, tick)
-    kernel = PairKernel(X, y, n_threads=n_threads)
-    narrow = PairKernel(X.astype(np.float32), y, n_threads=n_threads)
+    kernel = pass_over(Pieces.of(X, y), n_threads=n_threads)
+    narrow = pass_over(Pieces.of(X.astype(np.float32), y), n_threads=n_threads)
     roofline = n**2 * (p**2 / G + e)
     seconds = best(lambda: kernel.margin(W, sigma), clock)
     row = {"n": n, "p": p, "sigma": sigma, "threads": n_threads, "roofline_ms": 1e3 * roofline}
@@ -131,10 +133,10 @@ def training_row(n, p, sigma, n_threads, machine):
 def reference_seconds(n, p, sigma):
     """CPU time of the plain loop, with one thread for its matrix products."""
     X, y, W = table(n, p)
-    D = np.full(n, 1 / n)
+    plain = PlainPass(Pieces.of(X, y), np.full(n, 1 / n))
     with threadpool_limits(1, user_api="blas"):
         start = time.process_time()
-        reference.margin_pass(X, y, W, sigma, D)
+        plain.margin(W, sigma)
         return time.process_time() - start
 
 
@@ -142,9 +144,9 @@ def prediction_row(n, p, sigma, n_threads, machine):
     X, y, W = table(n, p)
     tick, G, e = machine
     clock = clock_for(n, tick)
-    kernel = PairKernel(X, y, n_threads=n_threads)
+    kernel = pass_over(Pieces.of(X, y), n_threads=n_threads)
     roofline = n**2 * (p**2 / G + e)  # as many new samples as old, each pair once
-    seconds = best(lambda: kernel.scores(X, W, sigma), clock)
+    seconds = best(lambda: kernel.scores_many(X, [W], [sigma]), clock)
     row = {"n": n, "p": p, "sigma": sigma, "threads": n_threads, "roofline_ms": 1e3 * roofline}
     return row | {"pass_ms": 1e3 * seconds, "ratio": seconds / roofline}
 

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from immigrate.core.forms import CUBIC, LINEAR, QUADRATIC
+from immigrate.kernels import pass_over
+from immigrate.kernels.pieces import Pieces
+from immigrate.kernels.reference import PlainPass
+
+FORMS = {"vector": LINEAR, "matrix": QUADRATIC, "tensor": CUBIC}
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -15,6 +22,22 @@ class Problem:
     W: np.ndarray
     sigma: float
     anchor_weight: np.ndarray
+
+    @property
+    def form(self):
+        return ("vector", "matrix", "tensor")[self.W.ndim - 1]
+
+
+def compiled(problem, dtype=np.float64, n_threads=1):
+    """The compiled pass over a problem."""
+    pieces = Pieces.of(problem.X.astype(dtype), problem.y, form=FORMS[problem.form])
+    return pass_over(pieces, problem.anchor_weight, n_threads=n_threads)
+
+
+def plain(problem, dtype=np.float64):
+    """The plain pass over the same problem, its values rounded to `dtype`."""
+    X = problem.X.astype(dtype).astype(np.float64)
+    return PlainPass(Pieces.of(X, problem.y, form=FORMS[problem.form]), problem.anchor_weight)
 
 
 def random_problem(seed, *, n=24, p=4, n_classes=2, sigma=1.0, form="matrix", weighted=True):
@@ -29,6 +52,8 @@ def random_weights(rng, p, form="matrix"):
     if form == "vector":
         w = rng.uniform(size=p)
         return w / w.sum()
+    if form == "tensor":
+        return rng.uniform(size=(p, p, p)) / p**1.5
     W = rng.uniform(size=(p, p))
     W = W + W.T
     return W / np.linalg.norm(W)

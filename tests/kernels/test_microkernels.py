@@ -11,7 +11,10 @@ from immigrate.kernels.tiles import (
     IS_DIAGONAL,
     LAST_COLUMN,
     LAST_ROW,
+    SERVES_COLUMNS,
+    SERVES_ROWS,
     TileShape,
+    runs_of,
     symmetric_tiles,
 )
 
@@ -27,17 +30,30 @@ def test_exponential_of_very_negative_numbers_is_zero():
     assert exponential(-708.5) == exponential(-1e300) == exponential(-np.inf) == 0.0
 
 
+def visits(tiles, n):
+    """How often sample i meets sample j as a reference."""
+    count = np.zeros((n, n), dtype=int)
+    for tile in tiles[:-1]:
+        i, j = np.ogrid[tile[FIRST_ROW] : tile[LAST_ROW], tile[FIRST_COLUMN] : tile[LAST_COLUMN]]
+        is_pair = (i < j) if tile[IS_DIAGONAL] else (i < n) & (j < n)
+        if tile[SERVES_ROWS]:
+            count[i, j] += is_pair
+        if tile[SERVES_COLUMNS]:
+            count.T[i, j] += is_pair
+    return count
+
+
 @given(
-    sizes=st.lists(st.integers(2, 70), min_size=2, max_size=4),
+    parts=st.lists(
+        st.tuples(st.integers(0, 3), st.booleans(), st.booleans()), min_size=2, max_size=150
+    ),
     n_rows=st.integers(1, 16),
     n_blocks=st.integers(1, 4),
 )
-def test_tiles_hold_every_pair_once(sizes, n_rows, n_blocks):
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    shape = TileShape(n_rows, n_rows * n_blocks, 512)
-    n = starts[-1]
-    count = np.zeros((n, n), dtype=int)
-    for tile in symmetric_tiles(starts, shape)[:-1]:
-        i, j = np.ogrid[tile[FIRST_ROW] : tile[LAST_ROW], tile[FIRST_COLUMN] : tile[LAST_COLUMN]]
-        count[i, j] += (i < j) if tile[IS_DIAGONAL] else np.ones((1, 1), dtype=int)
-    assert (count + count.T == 1 - np.eye(n, dtype=int)).all()
+def test_every_anchor_meets_every_reference_but_itself_once(parts, n_rows, n_blocks):
+    y, is_anchor, is_reference = (np.array(column) for column in zip(*sorted(parts)))
+    tiles = symmetric_tiles(
+        runs_of(y, is_anchor, is_reference), TileShape(n_rows, n_rows * n_blocks, 512)
+    )
+    expected = np.outer(is_anchor, is_reference) & ~np.eye(len(y), dtype=bool)
+    np.testing.assert_array_equal(visits(tiles, len(y)), expected)

@@ -15,7 +15,9 @@ from immigrate.kernels import warm_up
 
 PEAK = """
 import resource, numpy as np, sklearn
-from immigrate.kernels import pair_kernel
+from immigrate.core.forms import LINEAR, QUADRATIC
+from immigrate.kernels import pass_over
+from immigrate.kernels.pieces import Pieces
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -23,7 +25,8 @@ def peak():
 rng = np.random.default_rng(0)
 def margin(n, p, W):
     X = rng.standard_normal((n, p))
-    return pair_kernel(X, rng.integers(0, 2, n), n_threads=2).margin(W, 4.0)
+    pieces = Pieces.of(X, rng.integers(0, 2, n), form=LINEAR if is_vector else QUADRATIC)
+    return pass_over(pieces, n_threads=2).margin(W, 4.0)
 
 n, p, working_memory, is_vector = {arguments}
 W = np.full(p, 1 / p) if is_vector else np.eye(p) / p**0.5
@@ -36,9 +39,11 @@ print(peak() - before)
 
 HITS = """
 import numpy as np
-from immigrate.kernels import pair_kernel, sweeps
+from immigrate.core.forms import LINEAR
+from immigrate.kernels import pass_over, sweeps
+from immigrate.kernels.pieces import Pieces
 X = np.random.default_rng(0).standard_normal((40, 3))
-pair_kernel(X, np.arange(40) % 2).margin(np.ones(3), 1.0)
+pass_over(Pieces.of(X, np.arange(40) % 2, form=LINEAR)).margin(np.ones(3), 1.0)
 for function in (sweeps.energy_sweep, sweeps.scatter_sweep):
     print(sum(function.stats.cache_hits.values()), sum(function.stats.cache_misses.values()))
 """

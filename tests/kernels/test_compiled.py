@@ -9,10 +9,10 @@ import pytest
 import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import Problem, random_problem, random_weights
+from problems import Problem, compiled, plain, random_problem, random_weights
 
-from immigrate.kernels import fused, reference
-from immigrate.kernels.fused import PairKernel, Plan
+from immigrate.kernels import compiled as compiled_module
+from immigrate.kernels.compiled import Plan
 from immigrate.kernels.tiles import TileShape
 
 TOLERANCE = {np.float64: 1e-11, np.float32: 1e-4}
@@ -44,13 +44,8 @@ def scores_error(found, expected):
 
 
 def both_passes(problem, dtype=np.float64, n_threads=1):
-    X = problem.X.astype(dtype)
-    kernel = PairKernel(X, problem.y, problem.anchor_weight, n_threads=n_threads)
-    found = kernel.margin(problem.W, problem.sigma)
-    plain = reference.margin_pass(
-        X.astype(float), problem.y, problem.W, problem.sigma, problem.anchor_weight
-    )
-    return found, plain
+    passes = compiled(problem, dtype, n_threads), plain(problem, dtype)
+    return [one.margin(problem.W, problem.sigma) for one in passes]
 
 
 def assert_same_bits(a, b):
@@ -65,8 +60,8 @@ def cut_small(monkeypatch):
     """Small tiles and many parts, so that a small problem has all that a large one has."""
 
     def cut(shape=(4, 12, 24), n_parts=5, n_kept=0):
-        monkeypatch.setattr(fused, "tile_shape", lambda *sizes: TileShape(*shape))
-        monkeypatch.setattr(fused, "plan_for", lambda *sizes: Plan(n_parts, n_kept))
+        monkeypatch.setattr(compiled_module, "tile_shape", lambda *sizes: TileShape(*shape))
+        monkeypatch.setattr(compiled_module, "plan_for", lambda *sizes: Plan(n_parts, n_kept))
 
     return cut
 
@@ -77,7 +72,7 @@ def cut_small(monkeypatch):
     ("n", "p", "n_classes"), [(203, 5, 2), (131, 1, 3), (60, 37, 2), (19, 3, 9), (310, 8, 4)]
 )
 @pytest.mark.parametrize("sigma", [0.1, 4.0])
-def test_fused_is_the_reference(n, p, n_classes, sigma, form, dtype):
+def test_compiled_is_the_reference(n, p, n_classes, sigma, form, dtype):
     problem = random_problem(n, n=n, p=p, n_classes=n_classes, sigma=sigma, form=form)
     assert pass_error(*both_passes(problem, dtype)) < TOLERANCE[dtype]
 
@@ -104,15 +99,15 @@ def hard_problems(draw, form):
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=150)
 @given(data=st.data())
-def test_fused_is_the_reference_on_hard_problems(form, data):
+def test_compiled_is_the_reference_on_hard_problems(form, data):
     problem = data.draw(hard_problems(form))
-    found, plain = both_passes(problem)
+    found, expected = both_passes(problem)
     # An exponent has the relative error of q / sigma, in both passes.
     tolerance = max(1e-11, 1e-15 * min(np.ptp(problem.X) ** 2 / problem.sigma, 700.0))
     # Hits and misses may cancel, so the error is measured against what is added up.
     scale = np.ptp(problem.X, axis=0).max() ** problem.W.ndim
-    assert np.abs(found.gradient - plain.gradient).max() <= tolerance * scale
-    assert scores_error(found.scores, plain.scores) < tolerance
+    assert np.abs(found.gradient - expected.gradient).max() <= tolerance * scale
+    assert scores_error(found.scores, expected.scores) < tolerance
     assert np.isfinite(found.gradient).all()
 
 
@@ -120,8 +115,7 @@ def test_fused_is_the_reference_on_hard_problems(form, data):
 @pytest.mark.parametrize("form", FORMS)
 def test_extreme_sigma_gives_finite_results(sigma, form):
     problem = random_problem(3, n=90, p=6, n_classes=3, form=form)
-    kernel = PairKernel(problem.X, problem.y)
-    found = kernel.margin(problem.W, sigma)
+    found = compiled(problem).margin(problem.W, sigma)
     assert np.isfinite(found.cost)
     assert np.isfinite(found.gradient).all()
     assert np.isfinite(found.scores.distance).all()
@@ -131,24 +125,24 @@ def test_extreme_sigma_gives_finite_results(sigma, form):
 @pytest.mark.parametrize("sigma", [1e-300, 1e-20])
 def test_equally_near_samples_share_the_coupling_at_any_sigma(sigma):
     X, y = np.array([[0.0], [1.0], [1.0], [3.0], [3.0]]), np.array([0, 0, 0, 1, 1])
-    found = PairKernel(X, y).margin(np.eye(1), sigma)
-    plain = reference.margin_pass(X, y, np.eye(1), sigma, np.full(5, 0.2))
-    np.testing.assert_allclose(found.gradient, plain.gradient, rtol=1e-14)
+    problem = Problem(X, y, np.eye(1), sigma, np.full(5, 0.2))
+    found, expected = both_passes(problem)
+    np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-14)
 
 
 def test_a_far_sample_keeps_its_own_level():
     problem = random_problem(5, n=80, p=3, sigma=0.01)
     problem.X[7] += 30.0
-    found, plain = both_passes(problem)
-    assert pass_error(found, plain) < 1e-11
+    found, expected = both_passes(problem)
+    assert pass_error(found, expected) < 1e-11
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_margins_are_margin_of_each(form):
-    problem = random_problem(1, n=150, p=6, n_classes=3)
+    problem = random_problem(1, n=150, p=6, n_classes=3, form=form)
     rng = np.random.default_rng(0)
     Ws, sigmas = [random_weights(rng, 6, form) for _ in range(3)], [0.01, 0.5, 4.0]
-    kernel = PairKernel(problem.X, problem.y, problem.anchor_weight)
+    kernel = compiled(problem)
     for together, W, sigma in zip(kernel.margins(Ws, sigmas), Ws, sigmas):
         assert pass_error(together, kernel.margin(W, sigma)) < 1e-13
 
@@ -156,20 +150,22 @@ def test_margins_are_margin_of_each(form):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_scores_of_new_samples_are_the_reference(form, dtype):
-    problem = random_problem(2, n=170, p=9, n_classes=4)
+    problem = random_problem(2, n=170, p=9, n_classes=4, form=form)
     rng = np.random.default_rng(0)
-    X, X_new = problem.X.astype(dtype), rng.standard_normal((301, 9)).astype(dtype)
+    X_new = rng.standard_normal((301, 9)).astype(dtype)
     Ws, sigmas = [random_weights(rng, 9, form) for _ in range(2)], [0.1, 4.0]
-    kernel = PairKernel(X, problem.y)
-    for together, W, sigma in zip(kernel.scores_many(X_new, Ws, sigmas), Ws, sigmas):
-        plain = reference.score_pass(X_new.astype(float), X.astype(float), problem.y, W, sigma)
-        assert scores_error(together, plain) < TOLERANCE[dtype]
-        assert scores_error(together, kernel.scores(X_new, W, sigma)) < 1e-13
+    kernel = compiled(problem, dtype)
+    many = kernel.scores_many(X_new, Ws, sigmas)
+    expected = plain(problem, dtype).scores_many(X_new.astype(float), Ws, sigmas)
+    for k, together in enumerate(many):
+        alone = kernel.scores_many(X_new, Ws[k : k + 1], sigmas[k : k + 1])[0]
+        assert scores_error(together, expected[k]) < TOLERANCE[dtype]
+        assert scores_error(together, alone) < 1e-13
 
 
 def test_a_cost_above_the_limit_has_no_gradient():
     problem = random_problem(4)
-    kernel = PairKernel(problem.X, problem.y, problem.anchor_weight)
+    kernel = compiled(problem)
     full = kernel.margin(problem.W, 1.0)
     cut = kernel.margin(problem.W, 1.0, reject_above=full.cost - 1e-6)
     assert cut.gradient is None
@@ -190,9 +186,7 @@ def test_number_of_threads_does_not_change_a_bit(sigma, n_kept, form, cut_small)
 
 def test_number_of_threads_does_not_change_a_bit_at_the_sizes_chosen():
     problem = random_problem(8, n=1100, p=9)
-    one, two = (
-        PairKernel(problem.X, problem.y, n_threads=n).margin(problem.W, 4.0) for n in (1, 2)
-    )
+    one, two = (compiled(problem, n_threads=n).margin(problem.W, 4.0) for n in (1, 2))
     assert_same_bits(one, two)
 
 
@@ -211,9 +205,10 @@ def test_order_of_samples_does_not_matter():
     problem = random_problem(9, n=140, p=4, n_classes=3)
     order = np.random.default_rng(0).permutation(140)
     straight, _ = both_passes(problem)
-    shuffled = PairKernel(problem.X[order], problem.y[order], problem.anchor_weight[order]).margin(
-        problem.W, problem.sigma
+    other = Problem(
+        problem.X[order], problem.y[order], problem.W, problem.sigma, problem.anchor_weight[order]
     )
+    shuffled, _ = both_passes(other)
     assert relative_error(shuffled.gradient, straight.gradient) < 1e-12
     assert relative_error(shuffled.scores.distance, straight.scores.distance[order]) < 1e-12
 
