@@ -67,6 +67,7 @@ class Version:
         )
 
     def seconds(self, *request) -> float:
+        """Best time of a case: n, p, threads, form, what, sigma, repeats."""
         print(*request, file=self._process.stdin, flush=True)
         return float(self._process.stdout.readline())
 
