@@ -100,7 +100,9 @@ class ColumnDifferences:
 
     def samples(self, X: Array) -> Samples:
         """Rows of a table with what is expected of them where the other value is missing."""
-        expected = [self._expected(f, X[:, f]) for f in np.flatnonzero(self.has_gap)]
+        if self.is_plain:
+            return Samples(X, np.empty((0, len(X)), dtype=X.dtype))
+        expected = [self._expected(int(f), X[:, f]) for f in np.flatnonzero(self.has_gap)]
         return Samples(X, np.array(expected, dtype=X.dtype).reshape(-1, len(X)))
 
     def __call__(self, rows: Samples, columns: Samples) -> Array:
@@ -142,7 +144,8 @@ def gaps(X: Array) -> Mask:
     # The sum of a column is NaN if one of its values is; testing p numbers is cheaper than n p.
     with np.errstate(over="ignore", invalid="ignore"):
         is_suspect = ~np.isfinite(X.sum(axis=0))
-    is_suspect[is_suspect] = np.isnan(X[:, is_suspect]).any(axis=0)
+    if is_suspect.any():
+        is_suspect[is_suspect] = np.isnan(X[:, is_suspect]).any(axis=0)
     return is_suspect
 
 

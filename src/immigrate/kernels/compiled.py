@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import sklearn
 
+from immigrate.core.differences import gaps
 from immigrate.core.forms import LINEAR, QUADRATIC
 from immigrate.kernels.buffers import PANEL, Buffers, new_buffers
 from immigrate.kernels.layout import Table, kinds_of, table_of
@@ -112,6 +113,7 @@ class CompiledPass:
         self._kinds = kinds_of(pieces.differences, values.dtype)
         self._log_count = np.log(np.where(is_reference, target.count, 1.0))[self._order]
         self._is_counted = bool(self._log_count.any())
+        self._own_copies = OwnCopies(pieces, self._order) if self._is_counted else None
         self._weight = self._sorted_weight(anchor_weight)
         self._shape = tile_shape(values.shape[1], values.itemsize)
         self._kept = np.empty((0, 0))
@@ -159,7 +161,7 @@ class CompiledPass:
             lambda batch: table._new_sample_state(batch, weights, sigma), batches, self._n_threads
         )
         state = np.concatenate(states, axis=-1)
-        return [class_scores(one, s, np.zeros(len(X_new))) for one, s in zip(state, sigma)]
+        return [class_scores(one, s, 0.0) for one, s in zip(state, sigma)]
 
     def _margins(
         self, Ws: Sequence[Array], sigmas: Sequence[float], reject_above: float
@@ -170,15 +172,15 @@ class CompiledPass:
         plan = plan_for(int(self._tiles[-1, FIRST_PAIR]), weights, n_scores)
         parts = self._parts(plan, len(sigma))
         state = self._training_state(sweep, parts)
-        if len(self._own_copies):
+        if self._own_copies is not None:
             for one, W, s in zip(state, Ws, sigma):
                 self._own_copies.add_to(one, W, s)
         split = new_state(len(sigma), 2, len(self._order))
         split_hits_and_misses(state, self._starts, sigma, split)
         costs = [self._cost(one, s) for one, s in zip(split, sigma)]
-        gradients: Sequence[Array | None] = [None] * len(costs)
+        gradients: list[Array | None] = [None] * len(costs)
         if min(costs) <= reject_above:
-            gradients = self._gradients(sweep, parts, split, Ws)
+            gradients = list(self._gradients(sweep, parts, split, Ws))
         return [
             MarginPass(cost, gradient, self._leave_one_out_scores(one, s))
             for cost, gradient, one, s in zip(costs, gradients, state, sigma)
@@ -186,17 +188,23 @@ class CompiledPass:
 
     def _cost(self, split: Array, sigma: float) -> float:
         own = self._anchors
-        energy = free_energy(split[:, :, own], sigma, self._log_count[own])
+        energy = free_energy(split[:, :, own], sigma, self._anchor_log_count)
         return float(self._weight[own] @ (energy[HIT] - energy[MISS]))
 
     def _leave_one_out_scores(self, state: Array, sigma: float) -> ClassScores:
         """Scores in the order of the table, NaN for samples that are no anchors."""
         own = self._anchors
-        found = class_scores(state[:, :, own], sigma, self._log_count[own])
-        energy, distance = np.full((2, len(self._order), len(state)), np.nan)
+        found = class_scores(state[:, :, own], sigma, self._anchor_log_count)
+        energy, distance = np.empty((2, len(self._order), len(state)))
+        if not isinstance(own, slice):
+            energy[:], distance[:] = np.nan, np.nan
         rows = self._order[own]
         energy[rows], distance[rows] = found.free_energy, found.distance
         return ClassScores(energy, distance)
+
+    @property
+    def _anchor_log_count(self) -> Array | float:
+        return self._log_count[self._anchors] if self._is_counted else 0.0
 
     def _problems(self, Ws: Sequence[Array], sigmas: Sequence[float]) -> tuple[Array, Array]:
         """Weights and sigmas as the sweeps read them; of a matrix, U with d'Ud = d'Wd."""
@@ -214,10 +222,6 @@ class CompiledPass:
     @cached_property
     def _padded_log_count(self) -> Array:
         return np.concatenate([self._log_count, np.zeros(LANES)])
-
-    @cached_property
-    def _own_copies(self) -> OwnCopies:
-        return OwnCopies(self._pieces, self._order)
 
     def _sweep(self, rows: Table, tiles: Codes, weights: Array, sigma: Array) -> Sweep:
         """Some rows against the table."""
@@ -272,7 +276,7 @@ class CompiledPass:
         negligible = float(np.finfo(self._table.values.dtype).eps * self._weight.sum() / n**2)
         floor, Z = split[:, :, FLOOR].copy(), split[:, :, PARTITION]
         # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
-        pull = np.divide(self._weight, Z, out=np.zeros_like(Z), where=Z > 0)
+        pull = self._weight / (Z if isinstance(self._anchors, slice) else np.where(Z > 0, Z, 1.0))
         anchors = Anchors(floor, pull, negligible)
 
         def part_gradient(part: Part) -> Array:
@@ -286,16 +290,16 @@ class CompiledPass:
         if self._pieces.form == QUADRATIC:
             gradient *= self._upper_half
             gradient = gradient + gradient.transpose(0, 2, 1)
-        if len(self._own_copies):
+        if self._own_copies is not None:
             for m, (W, sigma) in enumerate(zip(Ws, sweep.sigma)):
                 gradient[m] += self._own_copies.scatter(W, sigma, floor[m], pull[m])
         return gradient
 
     def _against(self, X_new: Array) -> CompiledPass:
         """The same table with room for the gaps of new samples."""
-        differences = self._pieces.differences.with_gaps_of(X_new)
-        if (differences.has_gap == self._pieces.differences.has_gap).all():
+        if not (gaps(X_new) & ~self._pieces.differences.has_gap).any():
             return self
+        differences = self._pieces.differences.with_gaps_of(X_new)
         other = copy.copy(self)
         samples = differences.samples(self._pieces.samples.values)
         other._pieces = replace(self._pieces, samples=samples, differences=differences)

@@ -23,12 +23,12 @@ def new_state(n_problems: int, n_classes: int, n: int) -> Array:
     return state
 
 
-def free_energy(state: Array, sigma: float, log_count: Array) -> Array:
+def free_energy(state: Array, sigma: float, log_count: Array | float) -> Array:
     """F of every (class, sample) of one problem."""
     return state[:, FLOOR] - sigma * (np.log(state[:, PARTITION]) - log_count)
 
 
-def class_scores(state: Array, sigma: float, log_count: Array) -> ClassScores:
+def class_scores(state: Array, sigma: float, log_count: Array | float) -> ClassScores:
     """Scores of every sample of one problem."""
     energy = free_energy(state, sigma, log_count)
     distance = state[:, MOMENT] / state[:, PARTITION]
@@ -58,9 +58,6 @@ class OwnCopies:
         copied = pieces.samples.take(order[self._rows])
         self._d = pieces.differences.from_itself(copied)[:, None, :]  # (p, 1, k)
         self._form: Form = pieces.form
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     def add_to(self, state: Array, W: Array, sigma: float) -> None:
         """Add the copies to the state (n_classes, 3, n) of one problem."""

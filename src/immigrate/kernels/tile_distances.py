@@ -60,12 +60,23 @@ def fill_group(buffers, sweep, tile, group, scale):
     start = buffers.at[r]
     for s in range(r, end):
         first = buffers.at[s] - start
-        i, columns = tile[FIRST_ROW] + s, (buffers.first_column[s], tile[LAST_COLUMN])
-        if sweep.is_plain:
-            x, X = sweep.rows.values[a:b, i], sweep.columns.values[a:b]
-            fill_row(buffers.D, first, x, X, columns, scale[first:])
-        else:
-            fill_mixed_row(buffers.D, first, sweep, (i, a, b), columns, scale[first:])
+        x, X = sweep.rows.values[a:b, tile[FIRST_ROW] + s], sweep.columns.values[a:b]
+        columns = (buffers.first_column[s], tile[LAST_COLUMN])
+        fill_row(buffers.D, first, x, X, columns, scale[first:])
+
+
+@jit
+def fill_mixed_group(buffers, sweep, tile, group, scale):
+    """`fill_group` for features of any kind.
+
+    A function of its own, so that the compiler still sets the short one into its callers.
+    """
+    r, end, a, b = group
+    start = buffers.at[r]
+    for s in range(r, end):
+        first = buffers.at[s] - start
+        row, columns = (tile[FIRST_ROW] + s, a, b), (buffers.first_column[s], tile[LAST_COLUMN])
+        fill_mixed_row(buffers.D, first, sweep, row, columns, scale[first:])
 
 
 @jit
@@ -78,7 +89,10 @@ def set_distances(buffers, sweep, tile, first, last):
         buffers.q[first:last, at[r] : at[end]] = 0
         for a in range(0, p, panel):
             b = min(a + panel, p)
-            fill_group(buffers, sweep, tile, (r, end, a, b), buffers.ones)
+            if sweep.is_plain:
+                fill_group(buffers, sweep, tile, (r, end, a, b), buffers.ones)
+            else:
+                fill_mixed_group(buffers, sweep, tile, (r, end, a, b), buffers.ones)
             for m in range(first, last):
                 add_form(buffers.q[m, at[r] : at[end]], buffers.D, sweep.weights[m], a, b)
         r = end

@@ -23,7 +23,12 @@ from immigrate.kernels.microkernels import (
     whole_vectors,
 )
 from immigrate.kernels.tile_differences import fill_mixed_pairs, fill_pairs
-from immigrate.kernels.tile_distances import end_of_group, fill_group, row_of
+from immigrate.kernels.tile_distances import (
+    end_of_group,
+    fill_group,
+    fill_mixed_group,
+    row_of,
+)
 from immigrate.kernels.tile_energies import HIT, MISS, NOT_SHARED, SHARED_SPAN
 from immigrate.kernels.tiles import (
     COLUMN_CLASS,
@@ -154,7 +159,10 @@ def add_all(gradient, sweep, buffers, tile, sign):
         end = end_of_group(at, r, n_rows, sweep.shape.n_buffer)
         for a in range(0, p, panel):
             b = min(a + panel, p)
-            fill_group(buffers, sweep, tile, (r, end, a, b), buffers.coupling[at[r] :])
+            if sweep.is_plain:
+                fill_group(buffers, sweep, tile, (r, end, a, b), buffers.coupling[at[r] :])
+            else:
+                fill_mixed_group(buffers, sweep, tile, (r, end, a, b), buffers.coupling[at[r] :])
             add_statistic(gradient, buffers.D, sign * (at[end] - at[r]), a, b)
         r = end
 

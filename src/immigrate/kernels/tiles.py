@@ -76,7 +76,8 @@ def symmetric_tiles(runs: list[Run], shape: TileShape) -> Codes:
     For example (sample that is both) x (mere reference) serves the rows alone, and two mere
     references have nothing to do with each other.
     """
-    hits, misses = [], []
+    hits: list[Codes] = []
+    misses: list[Codes] = []
     for k, column in enumerate(runs):
         for row in runs[: k + 1]:
             serves = (
