@@ -14,7 +14,8 @@ and one line in the log, never an answer.
   one, and nowhere if there is none.
 
 Functions that only compiled functions call have no machine code of their own (`_InnerLibrary`),
-which halves the time of the first call. It also makes a process that compiles and one that loads
+which takes two fifths off the time of the first call. It also makes a process that compiles and
+one that loads
 agree to the last bit: linked into one process, the calls of a sweep may otherwise end in the
 machine code that a function got when it was compiled alone, and its sums are in another order.
 
@@ -177,7 +178,7 @@ class KernelCache:
 
 def _notice() -> threading.Timer:
     """One line while the user waits, not when it is over; cancelled if it is over soon."""
-    line = "immigrate: compiling its passes for this machine, once; some 10 seconds."
+    line = "immigrate: compiling its passes for this machine, once; 10 to 20 seconds."
     timer = threading.Timer(PATIENCE, log_once, [line])
     timer.daemon = True
     timer.start()
