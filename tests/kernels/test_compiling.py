@@ -46,9 +46,14 @@ class Copy:
         for module in (self.kernels.parent, self.kernels):
             (module / "__init__.py").write_text("")
         shutil.copy(compiling.PACKAGE / "_version.py", self.kernels.parent)
-        shutil.copy(compiling.__file__, self.kernels)
+        self.write_compiling("PATIENCE = 1000.0")
         self.write_part(1.0)
         (self.kernels / "whole.py").write_text(WHOLE)
+
+    def write_compiling(self, patience: str) -> None:
+        source = Path(compiling.__file__).read_text()
+        assert source.count("PATIENCE = 1.5") == 1
+        (self.kernels / "compiling.py").write_text(source.replace("PATIENCE = 1.5", patience))
 
     def write_part(self, constant: float) -> None:
         (self.kernels / "part.py").write_text(PART.format(constant))
@@ -225,6 +230,37 @@ def test_four_processes_may_start_on_an_empty_cache(copy):
         assert (value, said) == (30.0, "")
     assert len(copy.entries()) == 1
     assert copy.run() == (30.0, LOADED, "")
+
+
+def test_compiling_says_so_once_and_loading_says_nothing(copy):
+    copy.write_compiling("PATIENCE = 0.0")
+    again = "whole(2)\n"  # another variant
+    value, _, said = copy.run(IMPORT + CALL + again)
+    assert value == 30.0
+    assert one_line(said, "compiling its passes for this machine")
+    assert copy.run(IMPORT + CALL + again) == (30.0, LOADED, "")
+
+
+def test_an_inner_function_can_be_called_from_python_too(copy):
+    script = "from immigrate.kernels.part import part\nprint(part(2.0), part(3.0))\n"
+    script += "print(len(part.overloads))\n"
+    assert copy.run(script)[:2] == (3.0, ["4.0", "0"])
+    after = IMPORT + CALL + "from immigrate.kernels.part import part\nprint(part(2.0))\n"
+    assert copy.run(after)[:2] == (30.0, [*COMPILED, "3.0"])
+
+
+def test_a_literal_argument_needs_no_variant_of_its_own(copy):
+    source = (copy.kernels / "whole.py").read_text()
+    (copy.kernels / "whole.py").write_text(source.replace("part(x)", "(part(x) + part(0))"))
+    script = (
+        IMPORT + "from immigrate.kernels.part import part\nwhole(2)\nprint(len(part.overloads))"
+    )
+    assert copy.run(script)[0] == 1
+
+
+def test_a_numba_without_the_names_of_inner_functions_compiles_as_usual(copy):
+    gone = "import numba.core.codegen as codegen\ndel codegen.JITCodeLibrary\n"
+    assert copy.run(gone + IMPORT + CALL) == (30.0, COMPILED, "")
 
 
 @pytest.mark.parametrize("name", ["_reduce", "_rebuild", "codegen"])

@@ -13,18 +13,27 @@ and one line in the log, never an answer.
 - What cannot be read is compiled; what cannot be written in one folder is written in the next
   one, and nowhere if there is none.
 
-Everything here that is private to Numba is in `_payload`, `_rebuilt`, `_entry_name` and `cached`.
+Functions that only compiled functions call have no machine code of their own (`_InnerLibrary`),
+which takes two fifths off the time of the first call. It also makes a process that compiles and
+one that loads
+agree to the last bit: linked into one process, the calls of a sweep may otherwise end in the
+machine code that a function got when it was compiled alone, and its sums are in another order.
+
+This is the one module that uses private names of Numba. When they go, nothing here raises: code is
+not kept (`_payload`, `_rebuilt`, `_entry_name`, `cached`) or compiled the long way (`_inner`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import hashlib
 import logging
 import os
 import pickle
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,21 +41,20 @@ from typing import Any
 
 import llvmlite
 import numba
-from numba import njit
+from numba import njit, types
 
 from immigrate._version import __version__
+
+try:
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+except ImportError:  # moved: see `_inner`
+    JITCodeLibrary = Compiler = object  # type: ignore[assignment, misc]
 
 # Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
 # here allocates, so none counts references: threads would fight over the counters of the table.
 REORDER = {"reassoc", "contract", "nsz", "arcp"}
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-jit = njit(fastmath=REORDER, **OPTIONS)
-jit_view = njit(inline="always", **OPTIONS)  # a function that returns a part of an array
-# The exponential rounds by adding and taking away a large number: no reordering there.
-jit_in_order = njit(fastmath={"contract"}, **OPTIONS)
-# For functions that allocate; division by zero raises.
-jit_allocating = njit(nogil=True)
-jit_allocating_reordered = njit(nogil=True, fastmath={"reassoc"})
 
 PACKAGE = Path(__file__).parents[1]
 # Compiled code inlines functions and constants of these only: they are what `kernels` may import.
@@ -113,6 +121,10 @@ def _user_cache_folder() -> Path:
     return Path(base if os.path.isabs(base) else os.devnull) / "immigrate"
 
 
+# Seconds of compiling that need no explanation.
+PATIENCE = 1.5
+
+
 @functools.cache
 def log_once(message: str) -> None:
     """Say something on stderr, or wherever the application's log goes, once per process."""
@@ -128,6 +140,7 @@ class KernelCache:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
         self.cache_path: str | None = None  # where the last entry was read or written
+        self._notice = threading.Timer(0, log_once)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled variant for this signature, or None."""
@@ -139,11 +152,14 @@ class KernelCache:
                 if payload is not None:
                     self.cache_path = str(folder)
                     return _rebuilt(target_context, payload)
+        self._notice = _notice()
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled variant for later processes, if it can be kept."""
+        self._notice.cancel()
         with _misfortunes_logged("kept"):
+            _set_environments(compiled)
             # Files that changed since they were imported must not lend their name to old code.
             if compiled.library.has_dynamic_globals or fingerprint() != FINGERPRINT:
                 return
@@ -158,6 +174,15 @@ class KernelCache:
 
     def flush(self) -> None:
         """Nothing: entries that are not of these sources are never read."""
+
+
+def _notice() -> threading.Timer:
+    """One line while the user waits, not when it is over; cancelled if it is over soon."""
+    line = "immigrate: compiling its passes for this machine, once; 10 to 20 seconds."
+    timer = threading.Timer(PATIENCE, log_once, [line])
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 @contextlib.contextmanager
@@ -218,6 +243,12 @@ def _entry_name(function: str, signature: Any, codegen: Any) -> str:
     return f"{FINGERPRINT}-{function}-{hashlib.sha256(variant.encode()).hexdigest()[:16]}{SUFFIX}"
 
 
+def _set_environments(compiled: Any) -> None:
+    """Give the functions inside their Python objects, as Numba does with code that it loads."""
+    for environment in compiled._find_referenced_environments():
+        compiled.library.codegen.set_env(environment.env_name, environment)
+
+
 def _payload(compiled: Any) -> bytes:
     """A result of Numba's compiler as bytes."""
     from numba.core.serialize import dumps
@@ -244,6 +275,83 @@ def cached(dispatcher: Any) -> Any:
     return dispatcher
 
 
+class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code of a function that other compiled functions call: no machine code of its own.
+
+    Numba translates every function to machine code, with all that it calls inside, at each level
+    of the tree of calls. Only what stands in the function that Python calls is ever run.
+    """
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """An address that Numba asks for and nobody calls, see `_inner`; it would raise."""
+        self._ensure_finalized()
+        return ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value or 0
+
+    @property
+    def codegen(self) -> Any:
+        """Whom Numba asks to `set_env`."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Nothing: there is no machine code to tell; `_set_environments` tells the caller's."""
+
+
+class _InnerCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler with another library."""
+
+    def compile_extra(self, function: Callable[..., Any]) -> Any:
+        codegen = self.state.targetctx.codegen()
+        self.state.library = _InnerLibrary(codegen, function.__qualname__)
+        return super().compile_extra(function)
+
+
+def _is_numba_known() -> bool:
+    names = ("_finalize_final_module", "_finalize_dynamic_globals", "_ensure_finalized", "codegen")
+    return all(hasattr(JITCodeLibrary, name) for name in names) and hasattr(
+        Compiler, "compile_extra"
+    )
+
+
+def _inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator for functions that compiled functions call, with these options of `njit`."""
+    if not _is_numba_known():
+        return njit(**options)
+    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        dispatcher: Any = njit(pipeline_class=_InnerCompiler, **bare)(function)
+        # Where Python calls it, as tests do, a twin takes the call that is compiled as usual.
+        twin = functools.cache(lambda: njit(**options)(function))
+        dispatcher._insert = lambda *args: None
+        dispatcher._compile_for_args = lambda *args, **kwargs: twin()
+        # Numba compiles f(x, 0) and f(x, i) one by one, with the same result.
+        template = dispatcher.get_call_template
+        dispatcher.get_call_template = lambda args, kwargs: template(
+            tuple(types.unliteral(arg) for arg in args), kwargs
+        )
+        return dispatcher
+
+    return decorated
+
+
+jit = _inner(fastmath=REORDER, **OPTIONS)
+jit_view = njit(inline="always", **OPTIONS)  # a function that returns a part of an array
+# The exponential rounds by adding and taking away a large number: no reordering there.
+jit_in_order = _inner(fastmath={"contract"}, **OPTIONS)
+# For functions that allocate; division by zero raises.
+jit_allocating = _inner(nogil=True)
+jit_allocating_reordered = _inner(nogil=True, fastmath={"reassoc"})
+
+
 def jit_cached(function: Callable[..., Any]) -> Any:
     """`jit` for what Python calls: compiled once for all processes, if a folder can be written."""
-    return cached(jit(function))
+    return cached(njit(fastmath=REORDER, **OPTIONS)(function))
+
+
+def jit_allocating_cached(function: Callable[..., Any]) -> Any:
+    """`jit_allocating` for what Python calls."""
+    return cached(njit(nogil=True)(function))

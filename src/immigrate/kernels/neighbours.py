@@ -13,7 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from immigrate.core.mixed_table import COMPLETE, MixedTable
-from immigrate.kernels.compiling import cached, jit_allocating, jit_allocating_reordered
+from immigrate.kernels.compiling import (
+    jit_allocating,
+    jit_allocating_cached,
+    jit_allocating_reordered,
+)
 from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
 from immigrate.kernels.threads import run_in_order
 
@@ -51,8 +55,7 @@ def _screening_weights(table, w, is_squared):
     return (weights / largest if largest > 0 else weights).astype(np.float32)
 
 
-@cached
-@jit_allocating
+@jit_allocating_cached
 def _screened_distances(table, anchors, w, is_squared):
     """Distances of each anchor to every sample in single precision, (n_anchors, n)."""
     n = table.screen.shape[1]
@@ -154,8 +157,7 @@ def _plain_distance(a, b, w, is_squared):
     return total
 
 
-@cached
-@jit_allocating
+@jit_allocating_cached
 def _nearest(table, anchors, w, screened, rule):
     """Columns of `Pairs`."""
     n = table.y.size
@@ -278,8 +280,7 @@ def _sift_down(heap, root):
         root = child
 
 
-@cached
-@jit_allocating
+@jit_allocating_cached
 def _difference_sum(table, anchor, neighbour, weight, is_squared):
     total = np.zeros(table.values.shape[1])
     for pair in range(weight.size):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import numpy.typing as npt
 
 from immigrate.core.forms import LINEAR, QUADRATIC, Form
 from immigrate.kernels import pass_over
@@ -13,11 +14,30 @@ from immigrate.kernels.pieces import Pieces
 WORTH_A_WORD = 3.0  # seconds
 
 
-def warm_up(dtype=np.float64, form: Form = QUADRATIC, *, verbose=False) -> float:
+def warm_up(
+    dtype: npt.DTypeLike = np.float64, form: Form = QUADRATIC, *, verbose: bool = False
+) -> float:
     """Seconds until the training pass for this type of table and weights is ready to run.
 
-    About a millisecond once this process or, through Numba's cache, an earlier one has compiled
-    it. When `verbose`, a first time of more than a few seconds is explained.
+    Parameters
+    ----------
+    dtype : float64 or float32
+        Type of the table.
+    form : Form
+        Linear, as in IM4E, or quadratic, as in IMMIGRATE.
+    verbose : bool
+        Say how long it took, if more than a few seconds, and where the result is kept.
+
+    Returns
+    -------
+    float
+        About a millisecond once this process has compiled the pass, less than a second if an
+        earlier one has.
+
+    Examples
+    --------
+    >>> from immigrate.kernels.warm_up import warm_up
+    >>> seconds = warm_up()
     """
     start = time.perf_counter()
     X, W = np.arange(8.0, dtype=dtype).reshape(4, 2), np.ones(2) if form == LINEAR else np.eye(2)
@@ -29,7 +49,10 @@ def warm_up(dtype=np.float64, form: Form = QUADRATIC, *, verbose=False) -> float
 
 
 def cache_folder() -> str:
-    """Where the compiled passes are kept between processes; empty if nowhere can be written."""
+    """Where the compiled passes are kept between processes.
+
+    Empty if nowhere can be written, and before the first pass of this process.
+    """
     from immigrate.kernels.sweeps import energy_sweep
 
-    return energy_sweep.stats.cache_path or ""
+    return str(energy_sweep.stats.cache_path or "")
