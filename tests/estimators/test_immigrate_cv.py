@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from immigrate.estimators._selection import CRITERIA, Selection
 from printed import printed_steps
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
@@ -18,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.datasets import make_monk1
-from immigrate.estimators._selection import CRITERIA, Selection
 from immigrate.estimators._sigma import PAPER_GRID, sigma_grid, typical_distance
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from immigrate.estimators._screening import N_BEST, named_features, passes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.impute import SimpleImputer
@@ -15,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import IM4EClassifier, ImmigrateClassifier
-from immigrate.estimators._screening import N_BEST, named_features, passes
 
 SIGNALS = ["gene7", "gene23", "gene61"]
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from immigrate.estimators._screening import in_strong_pairs
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -19,7 +20,6 @@ from immigrate import (
     InteractionTest,
 )
 from immigrate.datasets import make_xor
-from immigrate.estimators._screening import in_strong_pairs
 
 
 def xor_and_main_effects(seed, n=400, p=8):

@@ -8,8 +8,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.estimators._validation import check_count
-from immigrate.plotting._style import PALETTE, require_matplotlib, short_names, spaced
+from immigrate.checks import check_count
+from immigrate.plotting.style import PALETTE, require_matplotlib, short_names, spaced
 
 FOUND, NOT_FOUND, POSITIVE, NEGATIVE = PALETTE[1], "0.72", PALETTE[0], PALETTE[4]
 WIDTH, HEIGHT = 2.1, 1.35  # half of the picture; the circle has radius 1

@@ -7,7 +7,7 @@ from itertools import cycle
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.plotting._style import PALETTE, require_matplotlib, short_names, spread_labels
+from immigrate.plotting.style import PALETTE, require_matplotlib, short_names, spread_labels
 
 # Curves stand this factor of sigma apart, so that their error bars can be told from each other.
 BESIDE = 1.025

@@ -23,8 +23,9 @@ class Oracle:
         V = P_K(-Sigma), scaled: Theorem 3.1 for the PSD cone. None where the projection is
         0 and so no direction improves the margin.
     gap : float
-        1 - <-Sigma, W> / <-Sigma, V>, with V scaled to the norm of W: non-negative, and 0
-        exactly where W is the oracle's own answer, a stationary point on its sphere.
+        1 - <-Sigma, W> / <-Sigma, V>, with V scaled to the norm of W and the penalty, if
+        there is one, taken from both: non-negative, and 0 exactly where W is the oracle's own
+        answer, a stationary point on its sphere. NaN where `prox` is no projection.
     """
 
     weights: Array | None
@@ -37,9 +38,14 @@ def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
     if size == 0:
         return Oracle(None, np.nan)
     direction = -gradient / size
-    best = weight_set.project(direction)
+    # In units of the gradient, so that neither its square nor that of the answer overflows.
+    best = weight_set.prox(direction, 1 / size)
     if norm(best) <= NEGLIGIBLE:
         return Oracle(None, np.nan)
     best = weight_set.scaled(best)
+    if not weight_set.is_projection:
+        return Oracle(best, np.nan)
     same_size = best * (norm(W) / norm(best))
-    return Oracle(best, float(1 - np.vdot(direction, W) / np.vdot(direction, same_size)))
+    here = np.vdot(direction, W) - weight_set.value(W) / size
+    there = np.vdot(direction, same_size) - weight_set.value(same_size) / size
+    return Oracle(best, float(1 - here / there))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.estimators._validation import check_count
-from immigrate.plotting._style import require_matplotlib, short_names
+from immigrate.checks import check_count
+from immigrate.plotting.style import require_matplotlib, short_names
 
 # Up to so many features each cell shows its number.
 MOST_NUMBERED = 10

@@ -1,0 +1,221 @@
+"""Choosing sigma, pruning and rule along a path of sigma: for the path itself and for boosting.
+
+grid -> a fit for each sigma -> what a criterion says of every sample -> the choice
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+
+from immigrate import checks
+from immigrate.core.scores import class_probability
+from immigrate.estimators._fitted import RULES, FittedMargin, rule_scores
+from immigrate.estimators._task import Task
+from immigrate.kernels.results import ClassScores
+from immigrate.messages import progress
+from immigrate.solvers import Solution, Solver
+from immigrate.typing import Array, Codes
+
+
+def correctness(score: Array, sigma: float, y: Codes) -> Array:
+    """1 for each sample whose own class has the smallest score."""
+    return (score.argmin(axis=1) == y).astype(float)
+
+
+def balanced_correctness(score: Array, sigma: float, y: Codes) -> Array:
+    """Correctness weighed so that every class counts alike in the mean."""
+    size = np.bincount(y, minlength=score.shape[1])
+    n_present = np.count_nonzero(size)
+    return correctness(score, sigma, y) * len(y) / (n_present * size[y])
+
+
+def log_probability(score: Array, sigma: float, y: Codes) -> Array:
+    """Log of the probability of each sample's own class, not below that of the tiniest float."""
+    probability = class_probability(score, sigma)[np.arange(len(y)), y]
+    return np.log(np.maximum(probability, np.finfo(float).tiny))
+
+
+# Each criterion is a mean over samples; the larger the better.
+CRITERIA: dict[str, Callable[[Array, float, Codes], Array]] = {
+    "accuracy": correctness,
+    "balanced_accuracy": balanced_correctness,
+    "neg_log_loss": log_probability,
+}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What there is to choose from.
+
+    Attributes
+    ----------
+    sigmas : list of float
+        Largest first.
+    prunes : sequence
+        Choices for `prune` of `ImmigrateClassifier`.
+    rules : sequence of str
+    """
+
+    sigmas: Sequence[float]
+    prunes: Sequence[Any]
+    rules: Sequence[str]
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """All combinations in the order of scikit-learn's `ParameterGrid`: sigma runs fastest."""
+        grid = {"prune": self.prunes, "rule": self.rules, "sigma": self.sigmas}
+        return list(ParameterGrid(grid))
+
+
+def check_rules(rules: Any) -> None:
+    """Refuse what is not a list of rules."""
+    for rule in checks.check_choices("rules", rules):
+        checks.check_option("rules", rule, RULES)
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One (sigma, prune) of a path: weights and the leave-one-out scores at them."""
+
+    sigma: float
+    prune: Any
+    weights: Array
+    left_out: ClassScores
+    solution: Solution
+
+    @classmethod
+    def of(cls, task: Task, solution: Solution, sigma: float, prune: Any) -> PathPoint:
+        """The solution at `sigma`, pruned."""
+        return cls(sigma, prune, *task.pruned_weights(solution, sigma, prune), solution)
+
+    def model(self, task: Task, rule: str) -> FittedMargin:
+        """The point as a model that predicts by `rule`."""
+        return FittedMargin(task.references, self.weights, self.sigma, rule, self.left_out)
+
+
+def weight_path(
+    task: Task, solver: Solver, choices: Choices, *, verbose: bool = False
+) -> list[PathPoint]:
+    """Every sigma, and every pruning at each, in the order of the choices."""
+    solutions = solver.path(
+        task.problem, task.start, choices.sigmas, task.weight_set, is_warm=task.is_warm
+    )
+    points = []
+    for sigma, solution in zip(choices.sigmas, solutions):
+        points += [PathPoint.of(task, solution, sigma, prune) for prune in choices.prunes]
+        if verbose:
+            cost = solution.objective_path[-1]
+            progress(f"sigma {sigma:.4g}   steps {solution.n_iter}   cost {cost:.6e}")
+    return points
+
+
+def criterion_of_samples(
+    choices: Choices,
+    path: Sequence[PathPoint],
+    scores: Sequence[ClassScores],
+    y: Codes,
+    scoring: str,
+) -> Array:
+    """Criterion of every sample under every candidate: (n_candidates, n_samples)."""
+    of_sample = CRITERIA[scoring]
+    at = {(point.sigma, point.prune): score for point, score in zip(path, scores)}
+    return np.array(
+        [
+            of_sample(rule_scores(at[c["sigma"], c["prune"]], c["rule"]), c["sigma"], y)
+            for c in choices.candidates
+        ]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Candidates and what the criterion says of each.
+
+    Attributes
+    ----------
+    candidates : list of dict
+        In the order of scikit-learn's `ParameterGrid`; ties go to the first.
+    splits : ndarray of shape (n_splits, n_candidates)
+        Mean criterion of each split. Leave-one-out is one split.
+    standard_error : ndarray of shape (n_candidates,)
+        Of the mean over splits; over samples where there is one split only.
+    """
+
+    candidates: list[dict[str, Any]]
+    splits: Array
+    standard_error: Array
+
+    @classmethod
+    def over(cls, choices: Choices, samples: Sequence[Array]) -> Selection:
+        """From the criterion of every sample: one array (n_candidates, n_samples) per split."""
+        splits = np.array([split.mean(axis=1) for split in samples])
+        spread = samples[0].T if len(samples) == 1 else splits
+        error = spread.std(axis=0, ddof=1) / np.sqrt(len(spread))
+        return cls(choices.candidates, splits, error)
+
+    @classmethod
+    def by_leave_one_out(
+        cls, choices: Choices, path: Sequence[PathPoint], y: Codes, scoring: str = "accuracy"
+    ) -> Selection:
+        """From the leave-one-out scores that every fit of the path gives away for free."""
+        scores = [point.left_out for point in path]
+        return cls.over(choices, [criterion_of_samples(choices, path, scores, y, scoring)])
+
+    @property
+    def score(self) -> Array:
+        """Mean over splits of each candidate."""
+        mean: Array = self.splits.mean(axis=0)
+        return mean
+
+    def best(self) -> int:
+        """Index of the first candidate with the best score."""
+        return int(self.score.argmax())
+
+    def simplest(self, n_weights: Array) -> int:
+        """The largest sigma, then the fewest weights, within one standard error of the best."""
+        best = self.best()
+        is_near = self.score >= self.score[best] - self.standard_error[best]
+        near = np.flatnonzero(is_near)
+        return int(min(near, key=lambda i: (-self.candidates[i]["sigma"], n_weights[i], i)))
+
+    def results(self) -> dict[str, Any]:
+        """`cv_results_` as scikit-learn's searches write it."""
+        score = self.score
+        # Competition ranking: equal scores share the best rank.
+        rank = 1 + (score[None, :] > score[:, None]).sum(axis=1)
+        columns: dict[str, Any] = {
+            f"param_{name}": np.ma.MaskedArray(self._values(name), mask=False)
+            for name in self.candidates[0]
+        }
+        columns |= {
+            "params": self.candidates,
+            "mean_test_score": score,
+            "std_test_score": self.splits.std(axis=0),
+            "rank_test_score": rank.astype(np.int32),
+        }
+        if len(self.splits) > 1:
+            columns |= {f"split{i}_test_score": split for i, split in enumerate(self.splits)}
+        return columns
+
+    def columns(self, n_weights: Array, chosen: int) -> dict[str, Any]:
+        """A row per candidate. Its score is a selection criterion, never a performance."""
+        return {
+            "sigma": self._values("sigma").astype(float),
+            "prune": [str(prune) for prune in self._values("prune")],
+            "rule": list(self._values("rule")),
+            "selection_score": self.score,
+            "standard_error": self.standard_error,
+            "n_weights": n_weights,
+            "is_chosen": np.arange(len(n_weights)) == chosen,
+        }
+
+    def _values(self, name: str) -> np.ndarray:
+        # Filled one by one: a prune of None among numbers stays what it is.
+        values = np.empty(len(self.candidates), dtype=object)
+        values[:] = [candidate[name] for candidate in self.candidates]
+        return values
