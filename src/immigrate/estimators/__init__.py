@@ -6,7 +6,7 @@ Beside the classes, read these files in the order of a fit:
 ``_training``        the table and labels of a call to `fit`, checked
 ``_screen``          which features enter the weight matrix
 ``_task``            what a solver is to do: problem, start, solver, weight set
-``_sigma``           the width of the neighbourhood, and grids of it
+``sigma``            the width of the neighbourhood, and grids of it
 ``_choice``          choosing sigma, pruning and rule along a path
 ``_variants``        ways of boosting
 ``_fitted``          what is left of a fit, and how it scores new samples

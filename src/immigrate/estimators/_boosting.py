@@ -15,10 +15,10 @@ from immigrate.estimators._choice import Choices, Selection, check_rules, weight
 from immigrate.estimators._fitted import FittedVote, rule_scores
 from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._sigma import sigma_grid
 from immigrate.estimators._task import Task, learning_task
 from immigrate.estimators._training import remember, training_data
 from immigrate.estimators._variants import Variant, resolved_variant
+from immigrate.estimators.sigma import sigma_grid
 from immigrate.messages import progress, warn_user
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution

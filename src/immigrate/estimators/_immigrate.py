@@ -12,9 +12,9 @@ from immigrate.estimators._margin_classifier import (
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._sigma import resolved_sigma
 from immigrate.estimators._task import learning_task
 from immigrate.estimators._training import remember, training_data
+from immigrate.estimators.sigma import resolved_sigma
 from immigrate.solvers import Solver
 
 

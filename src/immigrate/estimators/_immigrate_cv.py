@@ -24,9 +24,9 @@ from immigrate.estimators._choice import (
 from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators._margin_classifier import MarginClassifier, warn_unless_converged
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._sigma import sigma_grid
 from immigrate.estimators._task import Task, learning_task
 from immigrate.estimators._training import TrainingData, remember, training_data
+from immigrate.estimators.sigma import sigma_grid
 from immigrate.solvers import Solver
 from immigrate.typing import Array, Codes
 
