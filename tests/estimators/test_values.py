@@ -150,7 +150,7 @@ class TestNesting:
             ),
         )
         step = "immigrateclassifiercv__estimator__"
-        grid = {f"{step}solver__max_iter": [1, 20], f"{step}screen__threshold": [0.05, 0.2]}
+        grid = {f"{step}solver__max_iter": [1, 20], f"{step}screen__threshold": [0.05, 0.1]}
         search = GridSearchCV(pipe, grid, cv=2).fit(X, y)
         assert len(search.cv_results_["params"]) == 4
         best = search.best_estimator_[-1].estimator
@@ -249,14 +249,14 @@ class TestFittedModel:
 
         monkeypatch.setattr(MarginProblem, "__init__", refuse)
         np.testing.assert_array_equal(model.predict_proba(X), first)
-        np.testing.assert_array_equal(model.predict_proba(X[:1]), first[:1])
+        np.testing.assert_allclose(model.predict_proba(X[:1]), first[:1], rtol=1e-12)
 
     def test_files_hold_plain_arrays(self, model, wine, tmp_path):
         skops = pytest.importorskip("skops.io")
         X, y = wine
         model = clone(model).fit(X, y)
         before = model.predict_proba(X)
-        assert model.model_.references.__getstate__()["_laid_out"] == {}
+        assert model.model_.references.__getstate__()["laid_out"] == {}
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), before)
         skops.dump(model, tmp_path / "model.skops")
         trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from immigrate.estimators._interactions import interaction_table
+from immigrate.estimators.weight_table import interaction_table
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler

@@ -20,6 +20,8 @@ from immigrate.typing import Array
 
 ALTERNATING_ROUNDS = 1000
 ALTERNATING_TOLERANCE = 1e-12
+# A projection this small against what was projected is rounding, not a direction.
+NEGLIGIBLE = 1e-10
 
 
 def norm(A: Array) -> float:
@@ -142,7 +144,7 @@ class Cone:
     ----------
     project : callable
         Nearest point of the cone.
-    scale : callable
+    scaled : callable
         The multiple of a point of the cone that lies on the sphere.
     is_projection : bool
         Whether `project` deserves its name.
@@ -151,7 +153,7 @@ class Cone:
     """
 
     project: Callable[[Array], Array]
-    scale: Callable[[Array], Array] = unit
+    scaled: Callable[[Array], Array] = unit
     is_projection: bool = True
     can_warm_start: bool = False
 
@@ -162,10 +164,6 @@ class Cone:
     def value(self, W: Array) -> float:
         """No penalty."""
         return 0.0
-
-    def scaled(self, W: Array) -> Array:
-        """`W` on the sphere."""
-        return self.scale(W)
 
 
 # With non-negative weights a start from a larger sigma can end in a poor solution: MONK-1 falls
@@ -183,3 +181,41 @@ VECTOR_SETS: dict[str, WeightSet] = {
     "sphere": Cone(nonnegative_part, even_sized),
     "sum": Cone(nonnegative_part, share),
 }
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The best W of the set for the cost linearised at the present one.
+
+    Attributes
+    ----------
+    weights : ndarray or None
+        V = P_K(-Sigma), scaled: Theorem 3.1 for the PSD cone. None where the projection is
+        0 and so no direction improves the margin.
+    gap : float
+        1 - <-Sigma, W> / <-Sigma, V>, with V scaled to the norm of W and the penalty, if
+        there is one, taken from both: non-negative, and 0 exactly where W is the oracle's own
+        answer, a stationary point on its sphere. NaN where `prox` is no projection.
+    """
+
+    weights: Array | None
+    gap: float
+
+
+def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
+    """Theorem 3.1 for any weight set, and how far `W` is from its own answer."""
+    size = norm(gradient)
+    if size == 0:
+        return Oracle(None, np.nan)
+    direction = -gradient / size
+    # In units of the gradient, so that neither its square nor that of the answer overflows.
+    best = weight_set.prox(direction, 1 / size)
+    if norm(best) <= NEGLIGIBLE:
+        return Oracle(None, np.nan)
+    best = weight_set.scaled(best)
+    if not weight_set.is_projection:
+        return Oracle(best, np.nan)
+    same_size = best * (norm(W) / norm(best))
+    here = np.vdot(direction, W) - weight_set.value(W) / size
+    there = np.vdot(direction, same_size) - weight_set.value(same_size) / size
+    return Oracle(best, float(1 - here / there))

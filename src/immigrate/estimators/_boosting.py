@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immigrate import checks
 from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
-from immigrate.estimators._fitted import FittedVote, rule_scores
+from immigrate.estimators._fitted import RULES, FittedVote
 from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._task import Task, learning_task
@@ -178,7 +179,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        largest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[largest]
 
     def predict_proba(self, X: Any) -> Array:
         """Share of each class in the vote.
@@ -299,7 +301,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
             sigmas,
             trainer(task, is_warm=variant.is_warm and task.is_warm),
             rule=variant.voting,
-            score=lambda scores: rule_scores(scores, rule),
+            score=attrgetter(RULES[rule]),
             error_floor=variant.error_floor(n),
         )
         for number, learner in enumerate(learners, start=1):

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import ParameterGrid
 
 from immigrate import checks
 from immigrate.core.scores import class_probability
-from immigrate.estimators._fitted import RULES, FittedMargin, rule_scores
+from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._task import Task
 from immigrate.kernels.results import ClassScores
 from immigrate.messages import progress
@@ -78,36 +79,35 @@ def check_rules(rules: Any) -> None:
         checks.check_option("rules", rule, RULES)
 
 
-@dataclass(frozen=True, eq=False)
-class PathPoint:
-    """One (sigma, prune) of a path: weights and the leave-one-out scores at them."""
+class PathPoint(NamedTuple):
+    """One (sigma, prune) of a path, as a model that predicts by any rule."""
 
-    sigma: float
     prune: Any
-    weights: Array
-    left_out: ClassScores
+    model: FittedMargin
     solution: Solution
-
-    @classmethod
-    def of(cls, task: Task, solution: Solution, sigma: float, prune: Any) -> PathPoint:
-        """The solution at `sigma`, pruned."""
-        return cls(sigma, prune, *task.pruned_weights(solution, sigma, prune), solution)
-
-    def model(self, task: Task, rule: str) -> FittedMargin:
-        """The point as a model that predicts by `rule`."""
-        return FittedMargin(task.references, self.weights, self.sigma, rule, self.left_out)
 
 
 def weight_path(
     task: Task, solver: Solver, choices: Choices, *, verbose: bool = False
 ) -> list[PathPoint]:
-    """Every sigma, and every pruning at each, in the order of the choices."""
-    solutions = solver.path(
-        task.problem, task.start, choices.sigmas, task.weight_set, is_warm=task.is_warm
-    )
-    points = []
-    for sigma, solution in zip(choices.sigmas, solutions):
-        points += [PathPoint.of(task, solution, sigma, prune) for prune in choices.prunes]
+    """Every sigma, and every pruning at each, in the order of the choices.
+
+    Where the task is warm, each fit starts where the one before ended: neighbouring sigmas have
+    neighbouring solutions, so this saves most of the sweeps.
+    """
+    points: list[PathPoint] = []
+    start, step, before = task.start, np.inf, np.nan
+    for sigma in choices.sigmas:
+        # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
+        first_step = step * sigma / before if points and task.is_warm else np.inf
+        solution = solver.solution(
+            task.problem, start, sigma, task.weight_set, first_step=first_step
+        )
+        for prune in choices.prunes:
+            model = task.fitted(solution, sigma, prune, choices.rules[0])
+            points.append(PathPoint(prune, model, solution))
+        if task.is_warm:
+            start, step, before = solution.weights, solution.next_step, sigma
         if verbose:
             cost = solution.objective_path[-1]
             progress(f"sigma {sigma:.4g}   steps {solution.n_iter}   cost {cost:.6e}")
@@ -115,21 +115,19 @@ def weight_path(
 
 
 def criterion_of_samples(
-    choices: Choices,
-    path: Sequence[PathPoint],
-    scores: Sequence[ClassScores],
-    y: Codes,
-    scoring: str,
+    choices: Choices, scores: Sequence[ClassScores], y: Codes, scoring: str
 ) -> Array:
-    """Criterion of every sample under every candidate: (n_candidates, n_samples)."""
+    """Criterion of every sample under every candidate, (n_candidates, n_samples).
+
+    `scores` are those of the points of a path, in its order: pruning runs fastest.
+    """
     of_sample = CRITERIA[scoring]
-    at = {(point.sigma, point.prune): score for point, score in zip(path, scores)}
-    return np.array(
-        [
-            of_sample(rule_scores(at[c["sigma"], c["prune"]], c["rule"]), c["sigma"], y)
-            for c in choices.candidates
-        ]
-    )
+    table = []
+    for i, _ in enumerate(choices.prunes):
+        for rule in choices.rules:
+            for sigma, score in zip(choices.sigmas, scores[i :: len(choices.prunes)]):
+                table.append(of_sample(getattr(score, RULES[rule]), sigma, y))
+    return np.array(table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,15 +136,15 @@ class Selection:
 
     Attributes
     ----------
-    candidates : list of dict
-        In the order of scikit-learn's `ParameterGrid`; ties go to the first.
+    choices : Choices
+        Candidates come in the order of scikit-learn's `ParameterGrid`; ties go to the first.
     splits : ndarray of shape (n_splits, n_candidates)
         Mean criterion of each split. Leave-one-out is one split.
     standard_error : ndarray of shape (n_candidates,)
         Of the mean over splits; over samples where there is one split only.
     """
 
-    candidates: list[dict[str, Any]]
+    choices: Choices
     splits: Array
     standard_error: Array
 
@@ -156,15 +154,20 @@ class Selection:
         splits = np.array([split.mean(axis=1) for split in samples])
         spread = samples[0].T if len(samples) == 1 else splits
         error = spread.std(axis=0, ddof=1) / np.sqrt(len(spread))
-        return cls(choices.candidates, splits, error)
+        return cls(choices, splits, error)
 
     @classmethod
     def by_leave_one_out(
         cls, choices: Choices, path: Sequence[PathPoint], y: Codes, scoring: str = "accuracy"
     ) -> Selection:
         """From the leave-one-out scores that every fit of the path gives away for free."""
-        scores = [point.left_out for point in path]
-        return cls.over(choices, [criterion_of_samples(choices, path, scores, y, scoring)])
+        scores = [point.model.left_out for point in path]
+        return cls.over(choices, [criterion_of_samples(choices, scores, y, scoring)])
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """All combinations of the choices."""
+        return self.choices.candidates
 
     @property
     def score(self) -> Array:
@@ -181,19 +184,21 @@ class Selection:
         best = self.best()
         is_near = self.score >= self.score[best] - self.standard_error[best]
         near = np.flatnonzero(is_near)
-        return int(min(near, key=lambda i: (-self.candidates[i]["sigma"], n_weights[i], i)))
+        sigmas = [candidate["sigma"] for candidate in self.candidates]
+        return int(min(near, key=lambda i: (-sigmas[i], n_weights[i], i)))
 
     def results(self) -> dict[str, Any]:
         """`cv_results_` as scikit-learn's searches write it."""
         score = self.score
         # Competition ranking: equal scores share the best rank.
         rank = 1 + (score[None, :] > score[:, None]).sum(axis=1)
+        candidates = self.candidates
         columns: dict[str, Any] = {
-            f"param_{name}": np.ma.MaskedArray(self._values(name), mask=False)
-            for name in self.candidates[0]
+            f"param_{name}": np.ma.MaskedArray(_values(candidates, name), mask=False)
+            for name in candidates[0]
         }
         columns |= {
-            "params": self.candidates,
+            "params": candidates,
             "mean_test_score": score,
             "std_test_score": self.splits.std(axis=0),
             "rank_test_score": rank.astype(np.int32),
@@ -202,20 +207,24 @@ class Selection:
             columns |= {f"split{i}_test_score": split for i, split in enumerate(self.splits)}
         return columns
 
-    def columns(self, n_weights: Array, chosen: int) -> dict[str, Any]:
+    def table(self, n_weights: Array, chosen: int) -> pd.DataFrame:
         """A row per candidate. Its score is a selection criterion, never a performance."""
-        return {
-            "sigma": self._values("sigma").astype(float),
-            "prune": [str(prune) for prune in self._values("prune")],
-            "rule": list(self._values("rule")),
-            "selection_score": self.score,
-            "standard_error": self.standard_error,
-            "n_weights": n_weights,
-            "is_chosen": np.arange(len(n_weights)) == chosen,
-        }
+        candidates = self.candidates
+        return pd.DataFrame(
+            {
+                "sigma": _values(candidates, "sigma").astype(float),
+                "prune": [str(prune) for prune in _values(candidates, "prune")],
+                "rule": list(_values(candidates, "rule")),
+                "selection_score": self.score,
+                "standard_error": self.standard_error,
+                "n_weights": n_weights,
+                "is_chosen": np.arange(len(n_weights)) == chosen,
+            }
+        )
 
-    def _values(self, name: str) -> np.ndarray:
-        # Filled one by one: a prune of None among numbers stays what it is.
-        values = np.empty(len(self.candidates), dtype=object)
-        values[:] = [candidate[name] for candidate in self.candidates]
-        return values
+
+def _values(candidates: Sequence[dict[str, Any]], name: str) -> np.ndarray:
+    # Filled one by one: a prune of None among numbers stays what it is.
+    values = np.empty(len(candidates), dtype=object)
+    values[:] = [candidate[name] for candidate in candidates]
+    return values

@@ -29,18 +29,13 @@ from immigrate.typing import Array, Codes, Mask
 RULES = {"distance": "distance", "energy": "free_energy"}
 
 
-def rule_scores(scores: ClassScores, rule: str) -> Array:
-    """The score by which `rule` decides; the smallest wins."""
-    decisive: Array = getattr(scores, RULES[rule])
-    return decisive
-
-
 @dataclass(frozen=True, eq=False)
 class References:
     """The training samples that new samples are compared with.
 
-    Laying them out for the kernel takes a hundred times as long as scoring one row, so it is
-    done once, when the first sample is scored. Files hold the plain arrays only.
+    Laying them out for the kernel takes a hundred times as long as scoring one row, so the
+    layout of the fit is kept. Files hold the plain arrays only; a model that comes from a file,
+    or is given another number of threads, lays them out when it scores its first sample.
 
     Attributes
     ----------
@@ -53,6 +48,8 @@ class References:
         How much each sample's margin counted in the fit.
     screen_importances : ndarray of shape (n_features,) or None
         What the screen said of every feature; None without a screen.
+    laid_out : dict
+        The samples laid out for the kernel, by number of threads: a cache.
     """
 
     table: Array
@@ -60,22 +57,20 @@ class References:
     is_used: Mask
     anchor_weight: Array | None = None
     screen_importances: Array | None = None
-    _laid_out: dict[int, MarginProblem] = field(default_factory=dict, init=False, repr=False)
+    laid_out: dict[int, MarginProblem] = field(default_factory=dict, repr=False)
 
     def scores(
         self, X: Array, weights: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None
     ) -> list[ClassScores]:
         """Scores of new samples under several models, in one sweep over the pairs."""
         X = X if self.is_used.all() else X[:, self.is_used]
-        return self._problem(n_threads(n_jobs)).class_scores_many(X, weights, sigmas)
-
-    def _problem(self, n_threads: int) -> MarginProblem:
-        if n_threads not in self._laid_out:
-            self._laid_out[n_threads] = MarginProblem(self.table, self.codes, n_threads=n_threads)
-        return self._laid_out[n_threads]
+        n = n_threads(n_jobs)
+        if n not in self.laid_out:
+            self.laid_out[n] = MarginProblem(self.table, self.codes, n_threads=n)
+        return self.laid_out[n].class_scores_many(X, weights, sigmas)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_laid_out": {}}
+        return {**vars(self), "laid_out": {}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +94,19 @@ class FittedMargin:
     rule: str
     left_out: ClassScores
 
-    def scores(self, X: Array | None, n_jobs: int | None = None) -> ClassScores:
-        """Scores of new samples; of the training samples, each left out, where X is None."""
-        if X is None:
-            return self.left_out
-        return self.references.scores(X, [self.weights], [self.sigma], n_jobs)[0]
+    def scores(
+        self, X: Array | None, n_jobs: int | None = None, *, rule: str | None = None
+    ) -> Array:
+        """Score of each class, the smallest wins: of new samples, or of the training samples.
+
+        Training samples (X is None) are each left out of their own class. The rule is that of
+        the model unless another is named.
+        """
+        scores = self.left_out
+        if X is not None:
+            scores = self.references.scores(X, [self.weights], [self.sigma], n_jobs)[0]
+        decisive: Array = getattr(scores, RULES[rule or self.rule])
+        return decisive
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +149,7 @@ class FittedVote:
             yield total / n_votes
 
     def _votes(self, scores: ClassScores, sigma: float) -> Array:
-        score = rule_scores(scores, self.rule)
+        score: Array = getattr(scores, RULES[self.rule])
         if self.is_soft:
             return class_probability(score, sigma)
         hard: Array = np.eye(score.shape[1])[score.argmin(axis=1)]

@@ -144,12 +144,8 @@ class IM4EClassifier(MarginClassifier):
         sigma = checks.check_positive("sigma", self.sigma)
         checks.check_option("rule", self.rule, RULES)
         data = training_data(self, X, y, sample_weight)
-        problem = MarginProblem(
-            data.X,
-            data.codes,
-            anchor_weight=data.anchor_weight,
-            n_threads=n_threads(self.n_jobs),
-        )
+        n = n_threads(self.n_jobs)
+        problem = MarginProblem(data.X, data.codes, anchor_weight=data.anchor_weight, n_threads=n)
         # Scaled to sum 1, the step is not the best of its set, and descent along it ends at a
         # few features (docs/deviations.md): for solvers that do not ask for a projection.
         weight_set = VECTOR_SETS["sphere" if solver.needs_projection else "sum"]
@@ -162,7 +158,9 @@ class IM4EClassifier(MarginClassifier):
         )
         warn_unless_converged(solution, solver)
         is_used = np.ones(data.X.shape[1], dtype=bool)
-        references = References(data.X, data.codes, is_used, data.anchor_weight)
+        references = References(
+            data.X, data.codes, is_used, data.anchor_weight, laid_out={n: problem}
+        )
         remember(self, data)
         self._adopt(
             FittedMargin(references, solution.weights, sigma, self.rule, solution.scores), solution

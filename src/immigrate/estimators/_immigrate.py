@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from immigrate import checks
-from immigrate.estimators._fitted import RULES, FittedMargin
+from immigrate.estimators._fitted import RULES
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
@@ -183,9 +183,9 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
             on_step=print_step if self.verbose else None,
         )
         warn_unless_converged(solution, task.solver)
-        weights, left_out = task.pruned_weights(solution, sigma, self.prune)
+        model = task.fitted(solution, sigma, self.prune, self.rule)
         remember(self, data)
-        self._adopt(FittedMargin(task.references, weights, sigma, self.rule, left_out), solution)
+        self._adopt(model, solution)
         return self
 
 

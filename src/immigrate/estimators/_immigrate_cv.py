@@ -94,6 +94,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         `tol` where the path is warm; `weight_matrix_` is taken on from there to `tol`.
     costs_path_ : ndarray of shape (n_sigmas,)
         Cost at each of them.
+    selection_ : Selection
+        The choices, and what the criterion says of each.
     cv_results_ : dict
         The candidates as in scikit-learn's searches: `params`, `param_*`, `mean_test_score`,
         `std_test_score`, `rank_test_score`, and `split*_test_score` with a `cv` of several
@@ -194,7 +196,13 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     def scores_path_(self) -> pd.DataFrame:
         """A row per candidate, with its selection criterion: not an estimate of performance."""
         check_is_fitted(self)
-        return pd.DataFrame(self._scores_path)
+        return self.selection_.table(self._n_weights, self._chosen)
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The candidates as in scikit-learn's searches."""
+        check_is_fitted(self)
+        return self.selection_.results()
 
     @property
     def rule_(self) -> str:
@@ -206,7 +214,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         text: str = super().__repr__(N_CHAR_MAX)
         if not hasattr(self, "model_"):
             return text
-        score = self._scores_path["selection_score"][self._scores_path["is_chosen"]].item()
+        score = self.selection_.score[self._chosen]
         return (
             f"{text}\n# sigma = {self.sigma_:.4g} chosen by {self.scoring} {score:.3f}: "
             "a selection criterion, not an estimate of performance"
@@ -235,21 +243,21 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self, selection: Selection, path: list[PathPoint], task: Task, data: TrainingData
     ) -> None:
         """Become the chosen model."""
-        points = {(point.sigma, point.prune): point for point in path}
-        at = [points[c["sigma"], c["prune"]] for c in selection.candidates]
-        sizes = np.array([np.count_nonzero(np.triu(point.weights)) for point in at])
-        chosen = selection.simplest(sizes) if self.one_standard_error else selection.best()
-        point = finished(task, at[chosen])
+        candidates = selection.candidates
+        points = {(point.model.sigma, point.prune): point for point in path}
+        at = [points[c["sigma"], c["prune"]] for c in candidates]
+        n_weights = np.array([np.count_nonzero(np.triu(point.model.weights)) for point in at])
+        chosen = selection.simplest(n_weights) if self.one_standard_error else selection.best()
+        point = finished(task, at[chosen], candidates[chosen]["rule"])
         warn_unless_converged(point.solution, task.solver)
-        solutions = {point.sigma: point.solution for point in path}.values()
-        # Nothing fails from here on.
+        # One solution per sigma, whatever was pruned from it.
+        solutions = [point.solution for point in path[:: len(self.prunes)]]
+        weights = np.array([solution.weights for solution in solutions])
+        costs = np.array([solution.objective_path[-1] for solution in solutions])
         remember(self, data)
-        self._adopt(point.model(task, selection.candidates[chosen]["rule"]), point.solution)
-        self.prune_ = point.prune
-        self.weights_path_ = np.array([solution.weights for solution in solutions])
-        self.costs_path_ = np.array([solution.objective_path[-1] for solution in solutions])
-        self.cv_results_ = selection.results()
-        self._scores_path = selection.columns(sizes, chosen)
+        self._adopt(point.model, point.solution)
+        self.prune_, self.weights_path_, self.costs_path_ = point.prune, weights, costs
+        self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen
 
 
 def path_solver(task: Task) -> Solver:
@@ -259,18 +267,18 @@ def path_solver(task: Task) -> Solver:
     return task.solver.with_limits(tol=PATH_TOLERANCE * task.solver.tol)
 
 
-def finished(task: Task, point: PathPoint) -> PathPoint:
+def finished(task: Task, point: PathPoint, rule: str) -> PathPoint:
     """The chosen fit taken on from the tolerance of the path to the user's."""
-    if not task.is_warm:
-        return point
-    solution = task.solver.solution(
-        task.problem,
-        point.solution.weights,
-        point.sigma,
-        task.weight_set,
-        first_step=point.solution.next_step,
-    )
-    return PathPoint.of(task, solution, point.sigma, point.prune)
+    solution, sigma = point.solution, point.model.sigma
+    if task.is_warm:
+        solution = task.solver.solution(
+            task.problem,
+            solution.weights,
+            sigma,
+            task.weight_set,
+            first_step=solution.next_step,
+        )
+    return PathPoint(point.prune, task.fitted(solution, sigma, point.prune, rule), solution)
 
 
 def criterion_of_fold(
@@ -284,7 +292,8 @@ def criterion_of_fold(
     task = learning_task(base, train, n_jobs=None)
     path = weight_path(task, path_solver(task), choices)
     X, codes = test
+    models = [point.model for point in path]
     scores = task.references.scores(
-        X, [point.weights for point in path], [point.sigma for point in path], n_jobs=None
+        X, [model.weights for model in models], [model.sigma for model in models], n_jobs=None
     )
-    return criterion_of_samples(choices, path, scores, codes, scoring)
+    return criterion_of_samples(choices, scores, codes, scoring)

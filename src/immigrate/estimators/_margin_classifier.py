@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immigrate.core.scores import class_probability
-from immigrate.estimators._fitted import FittedMargin, rule_scores
+from immigrate.estimators._fitted import FittedMargin
 from immigrate.messages import progress, warn_user
 from immigrate.solvers import Solution, Solver, Stop
 from immigrate.typing import Array
@@ -38,7 +38,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self._scores(X).argmin(axis=1)]
+        nearest = self._scores(X).argmin(axis=1)
+        return self.classes_[nearest]
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities: a softmax of -score / sigma.
@@ -99,7 +100,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self._scores(None).argmin(axis=1)]
+        nearest = self._scores(None).argmin(axis=1)
+        return self.classes_[nearest]
 
     @property
     def sigma_(self) -> float:
@@ -112,7 +114,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if X is not None:
             X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return rule_scores(self.model_.scores(X, self.n_jobs), rule or self.model_.rule)
+        return self.model_.scores(X, self.n_jobs, rule=rule)
 
     def _adopt(self, model: FittedMargin, solution: Solution) -> None:
         """Become the model that a solver found; nothing here can fail."""

@@ -141,9 +141,9 @@ class Screen(BaseEstimator):
         return importances(clone(self.by), data.X, data.classes[data.codes], weight)
 
 
-def resolved_screen(screen: Any) -> Screen | None:
-    """The screen that a name or an estimator stands for; None is no screen."""
-    if screen is None or isinstance(screen, Screen):
+def resolved_screen(screen: Any) -> Screen:
+    """The screen that a name or an estimator stands for; a `Screen` stays what it is."""
+    if isinstance(screen, Screen):
         return screen
     if isinstance(screen, str):
         checks.check_option("screen", screen, SCREENS)

@@ -11,10 +11,9 @@ from sklearn.utils import check_random_state
 from immigrate import checks
 from immigrate.core.cones import MATRIX_SETS, WeightSet, unit
 from immigrate.core.pruning import pruned
-from immigrate.estimators._fitted import References
+from immigrate.estimators._fitted import FittedMargin, References
 from immigrate.estimators._screen import Screened, im4e_importances, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
-from immigrate.kernels.results import ClassScores
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver
@@ -38,6 +37,8 @@ class Task:
     weight_set : WeightSet
     references : References
         What prediction will need of the training data.
+    is_warm : bool
+        Whether fits along a path of sigma may start where the one before ended.
     """
 
     problem: MarginProblem
@@ -45,22 +46,19 @@ class Task:
     solver: Solver
     weight_set: WeightSet
     references: References
+    is_warm: bool
 
-    @property
-    def is_warm(self) -> bool:
-        """Whether fits along a path of sigma may start where the one before ended."""
-        return self.solver.can_warm_start and self.weight_set.can_warm_start
-
-    def pruned_weights(
-        self, solution: Solution, sigma: float, prune: str | float | None
-    ) -> tuple[Array, ClassScores]:
-        """The weights of a solution after pruning, and the leave-one-out scores at them."""
-        if prune is None:
-            return solution.weights, solution.scores
-        # "auto" is the paper's limit, 1 / A.
-        below = 1 / len(solution.weights) if isinstance(prune, str) else prune
-        weights = pruned(solution.weights, below=below)
-        return weights, self.problem.loo_scores(weights, sigma)
+    def fitted(
+        self, solution: Solution, sigma: float, prune: str | float | None, rule: str
+    ) -> FittedMargin:
+        """The model that a solution makes, its weights pruned."""
+        weights, left_out = solution.weights, solution.scores
+        if prune is not None:
+            # "auto" is the paper's limit, 1 / A.
+            below = 1 / len(weights) if isinstance(prune, str) else prune
+            weights = pruned(weights, below=below)
+            left_out = self.problem.loo_scores(weights, sigma)
+        return FittedMargin(self.references, weights, sigma, rule, left_out)
 
 
 def learning_task(model: ImmigrateClassifier, data: TrainingData, n_jobs: int | None) -> Task:
@@ -68,22 +66,25 @@ def learning_task(model: ImmigrateClassifier, data: TrainingData, n_jobs: int | 
     solver = resolved_solver(model.solver)
     weight_set = MATRIX_SETS[checks.check_option("constraint", model.constraint, MATRIX_SETS)]
     solver.check_fits(weight_set, model.constraint)
-    screen = resolved_screen(model.screen)
-    if screen is None:
-        screened = Screened(np.ones(data.X.shape[1], dtype=bool), importances=None)
-    else:
-        screened = screen.passed(data, solver, n_jobs)
+    screened = Screened(np.ones(data.X.shape[1], dtype=bool), importances=None)
+    if model.screen is not None:
+        screened = resolved_screen(model.screen).passed(data, solver, n_jobs)
     X = data.X if screened.is_kept.all() else data.X[:, screened.is_kept]
-    problem = MarginProblem(
-        X, data.codes, anchor_weight=data.anchor_weight, n_threads=n_threads(n_jobs)
-    )
+    n = n_threads(n_jobs)
+    problem = MarginProblem(X, data.codes, anchor_weight=data.anchor_weight, n_threads=n)
     references = References(
-        X, data.codes, screened.is_kept, data.anchor_weight, screened.importances
+        X,
+        data.codes,
+        screened.is_kept,
+        data.anchor_weight,
+        screened.importances,
+        laid_out={n: problem},
     )
     W = starting_weights(solver.init, references, solver, model.random_state, n_jobs)
     if solver.needs_feasible_start:
         W = weight_set.prox(W, 0.0)
-    return Task(problem, unit(W), solver, weight_set, references)
+    is_warm = solver.can_warm_start and weight_set.can_warm_start
+    return Task(problem, unit(W), solver, weight_set, references, is_warm)
 
 
 def starting_weights(

@@ -75,7 +75,8 @@ def training_data(
     classes, codes = np.unique(y, return_inverse=True)
     check_class_sizes(classes, np.bincount(codes))
     names = getattr(stand_in, "feature_names_in_", None)
-    return TrainingData(X, codes, classes, anchor_weights(X, sample_weight), names)
+    weight = None if sample_weight is None else anchor_weights(X, sample_weight)
+    return TrainingData(X, codes, classes, weight, names)
 
 
 def remember(estimator: BaseEstimator, data: TrainingData) -> None:
@@ -105,10 +106,8 @@ def check_class_sizes(classes: np.ndarray, sizes: Codes) -> None:
         )
 
 
-def anchor_weights(X: Array, sample_weight: Any) -> Array | None:
+def anchor_weights(X: Array, sample_weight: Any) -> Array:
     """D of Eq. 10: the user's weights scaled to sum 1."""
-    if sample_weight is None:
-        return None
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")

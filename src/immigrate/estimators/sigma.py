@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from immigrate.checks import check_option, check_positive
-from immigrate.core.distances import absolute_differences, pair_distance
+from immigrate.core.distances import pair_distance
 from immigrate.typing import Array, Codes
 
 # Measured over real tables: docs/choosing-sigma.md.
@@ -38,8 +38,8 @@ def sigma_grid(sigmas: Any, X: Array, W: Array) -> list[float]:
         check_option("sigmas", sigmas, ("auto", "paper"))
         if sigmas == "paper":
             return list(PAPER_GRID)
-        unit = typical_distance(X, W)
-        return [multiple * unit for multiple in AUTO_MULTIPLES]
+        grid: list[float] = np.multiply(AUTO_MULTIPLES, typical_distance(X, W)).tolist()
+        return grid
     is_list = isinstance(sigmas, Iterable) and np.ndim(np.asarray(sigmas)) != 0
     values = list(sigmas) if is_list else []
     if not values:
@@ -61,7 +61,7 @@ def typical_distance(X: Array, W: Array) -> float:
         samples = samples * np.sqrt(W.diagonal())
     distances = []
     for i in _spread(np.arange(len(samples)), MOST_ANCHORS):
-        d = absolute_differences(np.delete(samples, i, axis=0), samples[i])
+        d = np.abs(np.delete(samples, i, axis=0) - samples[i])
         distances.append(np.einsum("ja,ja->j", d, d) if is_diagonal else pair_distance(d, W))
     q = np.concatenate(distances)
     middle = float(np.median(q)) or float(q.mean())

@@ -39,7 +39,8 @@ def interaction_table(W: Array, names: Any, top: int | None = None) -> pd.DataFr
     return pd.DataFrame(
         {
             "feature_1": names[a],
-            "feature_2": np.where(a == b, None, names[b]),
+            # As objects: a column of text would turn None into NaN.
+            "feature_2": pd.Series(np.where(a == b, None, names[b]), dtype=object),
             "kind": np.where(a == b, "main", "pair"),
             "weight": weight[order],
             "share": size[order] / size.sum(),

@@ -2,7 +2,6 @@
 
 =============  ================================================================
 ``solver``     what a solver is, what it needs, and what it returns
-``gap``        Theorem 3.1 for any weight set, and the certificate that comes with it
 ``paper``      Algorithm 2: full steps
 ``monotone``   spectral projected gradient: a cost that never rises
 ``nearest``    one pass under a hard coupling: Relief, ReliefF, LFE

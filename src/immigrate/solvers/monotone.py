@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.core.cones import WeightSet, norm
+from immigrate.core.cones import Oracle, WeightSet, norm, oracle
 from immigrate.kernels.results import ClassScores
-from immigrate.solvers.gap import Oracle, oracle
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from immigrate.core.cones import WeightSet
-from immigrate.solvers.gap import Oracle, oracle
+from immigrate.core.cones import Oracle, WeightSet, oracle
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Protocol, Self
@@ -121,29 +121,6 @@ class Solver(BaseEstimator, metaclass=ABCMeta):
         on_step: OnStep | None = None,
     ) -> Solution:
         """The weights found from `start`, a first step of known length where that is of use."""
-
-    def path(
-        self,
-        problem: Problem,
-        start: Array,
-        sigmas: Sequence[float],
-        weight_set: WeightSet,
-        *,
-        is_warm: bool,
-    ) -> Iterator[Solution]:
-        """One solution for each sigma, in order.
-
-        If `is_warm`, each fit starts where the one before ended rather than at `start`:
-        neighbouring sigmas have neighbouring solutions, so this saves most of the sweeps.
-        """
-        first_step = np.inf
-        for i, sigma in enumerate(sigmas):
-            found = self.solution(problem, start, sigma, weight_set, first_step=first_step)
-            yield found
-            if is_warm and i + 1 < len(sigmas):
-                start = found.weights
-                # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
-                first_step = found.next_step * sigmas[i + 1] / sigma
 
     def with_limits(self, **limits: float) -> Self:
         """The same solver with another `max_iter` or `tol`."""

@@ -11,14 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from immigrate import checks
-from immigrate.core.cones import norm
+from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.differences import mixed_table
 from immigrate.core.distances import scatter
 from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.messages import warn_user
-from immigrate.solvers.gap import NEGLIGIBLE
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
 from immigrate.typing import Array
 
