@@ -70,7 +70,7 @@ def draw(model: Any, table: pd.DataFrame, name: str) -> Iterator[Path]:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    displays = {
+    displays: dict[str, Any] = {
         "weights": WeightMatrixDisplay.from_estimator(model),
         "pairs": InteractionNetworkDisplay(table=table).plot(),
         "sigma-path": SigmaPathDisplay.from_estimator(model),

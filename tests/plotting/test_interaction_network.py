@@ -4,13 +4,13 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from immigrate.estimators.weight_table import interaction_table
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import IM4EClassifier, ImmigrateClassifier, InteractionNetworkDisplay
 from immigrate.datasets import make_xor
+from immigrate.estimators.weight_table import interaction_table
 from immigrate.plotting._interaction_network import FOUND, NEGATIVE, NOT_FOUND, POSITIVE
 
 mpl.use("Agg")

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immigrate import checks
+from immigrate.checks import check_count, check_option
 from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
 from immigrate.estimators._fitted import RULES, FittedVote
 from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
@@ -152,7 +152,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         rules = self._offered_rules(variant)
         n_rounds = variant.n_estimators
         if self.n_estimators is not None:
-            n_rounds = checks.check_count("n_estimators", self.n_estimators)
+            n_rounds = check_count("n_estimators", self.n_estimators)
         data = training_data(self, X, y, sample_weight)
         variant.check(len(data.classes))
         base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
@@ -271,7 +271,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
 
     def _offered_rules(self, variant: Variant) -> Sequence[str]:
         if isinstance(self.rules, str):
-            checks.check_option("rules", self.rules, ("auto",))
+            check_option("rules", self.rules, ("auto",))
             return variant.rules
         check_rules(self.rules)
         return self.rules

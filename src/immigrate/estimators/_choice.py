@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import ParameterGrid
 
-from immigrate import checks
+from immigrate.checks import check_choices, check_option
 from immigrate.core.scores import class_probability
 from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._task import Task
@@ -75,8 +75,8 @@ class Choices:
 
 def check_rules(rules: Any) -> None:
     """Refuse what is not a list of rules."""
-    for rule in checks.check_choices("rules", rules):
-        checks.check_option("rules", rule, RULES)
+    for rule in check_choices("rules", rules):
+        check_option("rules", rule, RULES)
 
 
 class PathPoint(NamedTuple):
@@ -96,12 +96,12 @@ def weight_path(
     neighbouring solutions, so this saves most of the sweeps.
     """
     points: list[PathPoint] = []
-    start, step, before = task.start, np.inf, np.nan
+    # An infinite step is the paper's: the first one, and that of every cold fit.
+    start, step, before = task.start, np.inf, 1.0
     for sigma in choices.sigmas:
         # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
-        first_step = step * sigma / before if points and task.is_warm else np.inf
         solution = solver.solution(
-            task.problem, start, sigma, task.weight_set, first_step=first_step
+            task.problem, start, sigma, task.weight_set, first_step=step * sigma / before
         )
         for prune in choices.prunes:
             model = task.fitted(solution, sigma, prune, choices.rules[0])
@@ -123,6 +123,7 @@ def criterion_of_samples(
     """
     of_sample = CRITERIA[scoring]
     table = []
+    # In the order of the candidates, where sigma runs fastest.
     for i, _ in enumerate(choices.prunes):
         for rule in choices.rules:
             for sigma, score in zip(choices.sigmas, scores[i :: len(choices.prunes)]):

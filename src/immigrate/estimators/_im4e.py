@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate import checks
+from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import VECTOR_SETS, share
 from immigrate.estimators._fitted import RULES, FittedMargin, References
 from immigrate.estimators._margin_classifier import (
@@ -141,8 +141,8 @@ class IM4EClassifier(MarginClassifier):
         self
         """
         solver = resolved_solver(self.solver)
-        sigma = checks.check_positive("sigma", self.sigma)
-        checks.check_option("rule", self.rule, RULES)
+        sigma = check_positive("sigma", self.sigma)
+        check_option("rule", self.rule, RULES)
         data = training_data(self, X, y, sample_weight)
         n = n_threads(self.n_jobs)
         problem = MarginProblem(data.X, data.codes, anchor_weight=data.anchor_weight, n_threads=n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from immigrate import checks
+from immigrate.checks import check_option, check_prune
 from immigrate.estimators._fitted import RULES
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
@@ -170,8 +170,8 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         -------
         self
         """
-        checks.check_option("rule", self.rule, RULES)
-        checks.check_prune("prune", self.prune)
+        check_option("rule", self.rule, RULES)
+        check_prune("prune", self.prune)
         data = training_data(self, X, y, sample_weight)
         task = learning_task(self, data, self.n_jobs)
         sigma = resolved_sigma(self.sigma, task.references.table, task.start)
@@ -182,6 +182,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
             task.weight_set,
             on_step=print_step if self.verbose else None,
         )
+        # A warning may be an error to the user: it comes before anything is written here.
         warn_unless_converged(solution, task.solver)
         model = task.fitted(solution, sigma, self.prune, self.rule)
         remember(self, data)

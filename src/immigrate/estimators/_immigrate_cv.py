@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate import checks
+from immigrate.checks import check_choices, check_option, check_prune
 from immigrate.estimators._choice import (
     CRITERIA,
     Choices,
@@ -221,10 +221,10 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         )
 
     def _check_choices(self) -> None:
-        checks.check_option("scoring", self.scoring, CRITERIA)
+        check_option("scoring", self.scoring, CRITERIA)
         check_rules(self.rules)
-        for prune in checks.check_choices("prunes", self.prunes):
-            checks.check_prune("prunes", prune)
+        for prune in check_choices("prunes", self.prunes):
+            check_prune("prunes", prune)
 
     def _cross_validated(
         self, base: ImmigrateClassifier, data: TrainingData, choices: Choices, groups: Any

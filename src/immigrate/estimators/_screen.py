@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from immigrate import checks
+from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import share
 from immigrate.estimators._im4e import IM4EClassifier
 from immigrate.estimators._importance import chosen_by_importance
@@ -125,13 +125,13 @@ class Screen(BaseEstimator):
 
     def _check_parameters(self) -> None:
         if isinstance(self.by, str):
-            checks.check_option("by", self.by, SCREENS)
+            check_option("by", self.by, SCREENS)
         if isinstance(self.threshold, str):
-            checks.check_option("threshold", self.threshold, ("auto",))
+            check_option("threshold", self.threshold, ("auto",))
         else:
-            checks.check_not_negative("threshold", self.threshold)
+            check_not_negative("threshold", self.threshold)
         if self.max_features is not None:
-            checks.check_count("max_features", self.max_features)
+            check_count("max_features", self.max_features)
 
     def _importances(self, data: TrainingData, solver: Solver, n_jobs: int | None) -> Array:
         if isinstance(self.by, str):
@@ -146,7 +146,7 @@ def resolved_screen(screen: Any) -> Screen:
     if isinstance(screen, Screen):
         return screen
     if isinstance(screen, str):
-        checks.check_option("screen", screen, SCREENS)
+        check_option("screen", screen, SCREENS)
     return Screen(screen)
 
 

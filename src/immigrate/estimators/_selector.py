@@ -17,7 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from immigrate import checks
+from immigrate.checks import check_count, check_finite, check_selected_count
 from immigrate.estimators._columns import numeric_table, with_categories
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._importance import chosen_by_importance
@@ -202,10 +202,10 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         return self.test is not None and not is_false(self.test)
 
     def _check_parameters(self) -> None:
-        checks.check_selected_count(self.n_features_to_select, self.n_features_in_)
-        checks.check_count("n_pairs", self.n_pairs)
+        check_selected_count(self.n_features_to_select, self.n_features_in_)
+        check_count("n_pairs", self.n_pairs)
         if self.threshold is not None:
-            checks.check_finite("threshold", self.threshold)
+            check_finite("threshold", self.threshold)
         if not isinstance(self.pairs, bool | np.bool_):
             raise ValueError(f"pairs must be True or False, got {self.pairs!r}.")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from immigrate import checks
+from immigrate.checks import check_option
 from immigrate.core.cones import MATRIX_SETS, WeightSet, unit
 from immigrate.core.pruning import pruned
 from immigrate.estimators._fitted import FittedMargin, References
@@ -64,13 +64,14 @@ class Task:
 def learning_task(model: ImmigrateClassifier, data: TrainingData, n_jobs: int | None) -> Task:
     """What a solver is to do for `model`, whose own sigma, rule and prune are not read."""
     solver = resolved_solver(model.solver)
-    weight_set = MATRIX_SETS[checks.check_option("constraint", model.constraint, MATRIX_SETS)]
+    weight_set = MATRIX_SETS[check_option("constraint", model.constraint, MATRIX_SETS)]
     solver.check_fits(weight_set, model.constraint)
     screened = Screened(np.ones(data.X.shape[1], dtype=bool), importances=None)
     if model.screen is not None:
         screened = resolved_screen(model.screen).passed(data, solver, n_jobs)
     X = data.X if screened.is_kept.all() else data.X[:, screened.is_kept]
     n = n_threads(n_jobs)
+    # Laid out once: the solver and later every prediction use the same layout.
     problem = MarginProblem(X, data.codes, anchor_weight=data.anchor_weight, n_threads=n)
     references = References(
         X,
@@ -80,18 +81,19 @@ def learning_task(model: ImmigrateClassifier, data: TrainingData, n_jobs: int | 
         screened.importances,
         laid_out={n: problem},
     )
-    W = starting_weights(solver.init, references, solver, model.random_state, n_jobs)
+    W = starting_weights(solver, references, model.random_state, n_jobs)
     if solver.needs_feasible_start:
+        # Descent is from a point of the set; the paper's steps start anywhere.
         W = weight_set.prox(W, 0.0)
     is_warm = solver.can_warm_start and weight_set.can_warm_start
     return Task(problem, unit(W), solver, weight_set, references, is_warm)
 
 
 def starting_weights(
-    init: object, references: References, solver: Solver, random_state: object, n_jobs: int | None
+    solver: Solver, references: References, random_state: Any, n_jobs: int | None
 ) -> Array:
-    """The W that `init` of a solver stands for."""
-    p = references.table.shape[1]
+    """The W that `init` of the solver stands for."""
+    init, p = solver.init, references.table.shape[1]
     if not isinstance(init, str):
         return checked_start(init, references.is_used)
     if init == "random":

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from immigrate import checks
+from immigrate.checks import check_option, check_positive
 from immigrate.solvers import Descent, FullSteps, Solver
 from immigrate.solvers.boosting import (
     PAPER_RULE,
@@ -157,7 +157,7 @@ class PaperBoosting(Variant):
     def check(self, n_classes: int) -> None:
         """Refuse a sigma that rises, and more than two classes."""
         for name in ("sigma_max", "sigma_min"):
-            checks.check_positive(name, getattr(self, name))
+            check_positive(name, getattr(self, name))
         if self.sigma_min > self.sigma_max:
             raise ValueError(
                 f"sigma_min={self.sigma_min} is above sigma_max={self.sigma_max}; sigma falls "
@@ -176,4 +176,4 @@ def resolved_variant(variant: Any) -> Variant:
     """The variant that a name stands for; a variant stays what it is."""
     if isinstance(variant, Variant):
         return variant
-    return VARIANTS[checks.check_option("variant", variant, VARIANTS)]()
+    return VARIANTS[check_option("variant", variant, VARIANTS)]()

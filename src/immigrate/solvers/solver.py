@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from immigrate import checks
+from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import WeightSet
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.typing import Array
@@ -129,10 +129,10 @@ class Solver(BaseEstimator, metaclass=ABCMeta):
 
     def checked(self) -> Self:
         """The solver itself, if its parameters make sense."""
-        checks.check_count("max_iter", self.max_iter)
-        checks.check_not_negative("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        check_not_negative("tol", self.tol)
         if isinstance(self.init, str):
-            checks.check_option("init", self.init, INITS)
+            check_option("init", self.init, INITS)
         return self
 
     def check_fits(self, weight_set: WeightSet, name: str) -> None:

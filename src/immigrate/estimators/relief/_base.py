@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate import checks
+from immigrate.checks import check_finite, check_option_or_none, check_selected_count
 from immigrate.core.differences import MixedTable, difference_units, mixed_table
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._training import remember, training_data
@@ -56,7 +56,7 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         X, is_text = text_as_codes(X)
         data = training_data(self, X, y, sample_weight, allow_nan=self.allow_nan)
         n_features = data.X.shape[1]
-        checks.check_selected_count(self.n_features_to_select, n_features)
+        check_selected_count(self.n_features_to_select, n_features)
         is_categorical = categorical_mask(
             self.categorical_features, n_features, names=data.feature_names, is_text=is_text
         )
@@ -74,9 +74,9 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         """Fitted attributes by name; `feature_importances_`, the higher the better, is one."""
 
     def _check_parameters(self) -> None:
-        checks.check_option_or_none("scale", self.scale, ("range",))
+        check_option_or_none("scale", self.scale, ("range",))
         if self.threshold is not None:
-            checks.check_finite("threshold", self.threshold)
+            check_finite("threshold", self.threshold)
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)

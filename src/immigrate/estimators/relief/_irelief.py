@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import checks
+from immigrate.checks import check_positive
 from immigrate.core.cones import Cone, nonnegative_part, unit
 from immigrate.core.differences import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
@@ -114,7 +114,7 @@ class IRelief(MarginSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        checks.check_positive("sigma", self.sigma)
+        check_positive("sigma", self.sigma)
 
     def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
         solver = resolved_solver(self.solver, **LIMITS)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immigrate import checks
+from immigrate.checks import check_count
 from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.differences import mixed_table
 from immigrate.core.distances import scatter
@@ -96,7 +96,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self
         """
         if self.n_components is not None:
-            checks.check_count("n_components", self.n_components)
+            check_count("n_components", self.n_components)
         data = training_data(self, X, y, sample_weight)
         margin = self._margin_scatter(data)
         eigenvalues, vectors = linalg.eigh(margin)

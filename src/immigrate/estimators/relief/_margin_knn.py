@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immigrate import checks
+from immigrate.checks import check_option
 from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.typing import Array
 
@@ -49,7 +49,7 @@ def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclid
     >>> bool(cross_val_score(model, X, y).mean() > 0.9)
     True
     """
-    checks.check_option("metric", metric, METRICS)
+    check_option("metric", metric, METRICS)
     knn = KNeighborsClassifier(n_neighbors, metric=metric)
     if isinstance(weigher, MarginSelector):
         return make_pipeline(WeightedFeatures(weigher, metric=metric), knn)

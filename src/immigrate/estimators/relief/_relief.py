@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from immigrate import checks
+from immigrate.checks import check_count, check_option
 from immigrate.core.differences import MixedTable
 from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.kernels.nearest_rule import Nearest
@@ -103,9 +103,9 @@ class Relief(MarginSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        checks.check_option("metric", self.metric, METRICS)
+        check_option("metric", self.metric, METRICS)
         if self.n_anchors is not None:
-            checks.check_count("n_anchors", self.n_anchors)
+            check_count("n_anchors", self.n_anchors)
 
     def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
         score = one_pass(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from immigrate import checks
+from immigrate.checks import check_count, check_option
 from immigrate.core.differences import MixedTable
 from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.kernels.nearest_rule import Nearest
@@ -99,8 +99,8 @@ class ReliefF(MarginSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        checks.check_option("metric", self.metric, METRICS)
-        checks.check_count("n_neighbors", self.n_neighbors)
+        check_option("metric", self.metric, METRICS)
+        check_count("n_neighbors", self.n_neighbors)
 
     def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
         score = one_pass(

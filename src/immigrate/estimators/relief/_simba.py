@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from immigrate import checks
+from immigrate.checks import check_count
 from immigrate.core.differences import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
 from immigrate.kernels.nearest_rule import Nearest, Pairs
@@ -100,8 +100,8 @@ class Simba(MarginSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        checks.check_count("n_starts", self.n_starts)
-        checks.check_count("n_rounds", self.n_rounds)
+        check_count("n_starts", self.n_starts)
+        check_count("n_rounds", self.n_rounds)
 
     def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
         from immigrate.kernels.threads import run_in_order
