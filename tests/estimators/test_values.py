@@ -102,6 +102,15 @@ def test_a_name_stands_for_a_value(named, valued, wine):
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 
 
+@pytest.mark.parametrize("cls", [ImmigrateClassifierCV, BoostedImmigrateClassifier])
+def test_what_is_chosen_is_not_read_from_the_estimator(cls, wine):
+    X, y = wine
+    solver = Descent(max_iter=5)
+    plain = cls(ImmigrateClassifier(solver=solver)).fit(X, y)
+    other = ImmigrateClassifier(7.0, solver=solver, rule="distance", prune=0.5, n_jobs=2)
+    np.testing.assert_array_equal(cls(other).fit(X, y).predict_proba(X), plain.predict_proba(X))
+
+
 class TestNesting:
     """What scikit-learn does with parameters reaches into the values."""
 

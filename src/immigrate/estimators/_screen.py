@@ -81,8 +81,8 @@ class Screen(BaseEstimator):
     >>> from immigrate.datasets import make_monk1
     >>> X, y = make_monk1()
     >>> screen = Screen(threshold=0.3, keep=["has_tie"])
-    >>> ImmigrateClassifier(screen=screen).fit(X, y).get_feature_names_out()
-    array(['body_shape', 'jacket_color', 'has_tie'], dtype=object)
+    >>> list(ImmigrateClassifier(screen=screen).fit(X, y).get_feature_names_out())
+    ['head_shape', 'body_shape', 'jacket_color', 'has_tie']
     """
 
     def __init__(
