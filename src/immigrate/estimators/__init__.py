@@ -2,17 +2,17 @@
 
 Beside the classes, read these files in the order of a fit:
 
-===================  =====================================================================
-``_training``        the table and labels of a call to `fit`, checked
-``_screen``          which features enter the weight matrix
-``_task``            what a solver is to do: problem, start, solver, weight set
-``sigma``            the width of the neighbourhood, and grids of it
-``_choice``          choosing sigma, pruning and rule along a path
-``_variants``        ways of boosting
-``_fitted``          what is left of a fit, and how it scores new samples
+======================  ==================================================
+``_training``           the table and labels of a call to `fit`, checked
+``_screen``             which features enter the weight matrix
+``_task``               what a solver is to do: problem, start, solver, weight set
+``sigma``               the width of the neighbourhood, and grids of it
+``_choice``             choosing sigma, pruning and rule along a path
+``_variants``           ways of boosting
+``_fitted``             what is left of a fit, and how it scores new samples
 ``_margin_classifier``  predicting
-``_matrix_model``    names, importances and the table of weights
-===================  =====================================================================
+``_matrix_model``       names, importances and the table of weights
+======================  ==================================================
 """
 
 from immigrate.estimators._boosting import BoostedImmigrateClassifier

@@ -45,7 +45,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
     estimator : ImmigrateClassifier, default=None
         What is fitted in each round. None is ``ImmigrateClassifier(solver=Descent(max_iter=5))``,
         or with ``FullSteps(max_iter=5)`` for ``variant="paper"``: fewer steps than a single
-        model takes. Its `sigma`, `prune`, `rule`, `n_jobs` and `verbose` are not read. Rounds of
+        model takes. A classifier that is given brings its own solver, so name one of these
+        there too. Its `sigma`, `prune`, `rule`, `n_jobs` and `verbose` are not read. Rounds of
         "samme" after the first start where the one before ended, if that is safe.
     n_estimators : int, default=None
         Most rounds. None is 10 for ``variant="samme"`` and the paper's 100 for "paper".
@@ -282,6 +283,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         choices = Choices(sigmas, (None,), rules)
         if len(choices.candidates) == 1:
             return sigmas[0], rules[0]
+        # To the user's tolerance and not a wider one: nothing is finished afterwards here.
         path = weight_path(task, task.solver.with_limits(max_iter=SINGLE_STEPS), choices)
         selection = Selection.by_leave_one_out(choices, path, codes)
         best = selection.candidates[selection.best()]
@@ -316,6 +318,7 @@ def trainer(task: Task, *, is_warm: bool) -> Trainer:
     """What trains one learner, from where the round before ended if `is_warm`."""
 
     def train(problem: MarginProblem, sigma: float, last: Solution | None) -> Solution:
+        # Only the anchor weights have changed since the last round: its end is near the new one.
         if not is_warm or last is None:
             return task.solver.solution(problem, task.start, sigma, task.weight_set)
         return task.solver.solution(

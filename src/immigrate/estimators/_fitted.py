@@ -65,10 +65,12 @@ class References:
         """Scores of new samples under several models, in one sweep over the pairs."""
         X = X if self.is_used.all() else X[:, self.is_used]
         n = n_threads(n_jobs)
+        # The layout knows its number of threads, which `n_jobs` may change between predictions.
         if n not in self.laid_out:
             self.laid_out[n] = MarginProblem(self.table, self.codes, n_threads=n)
         return self.laid_out[n].class_scores_many(X, weights, sigmas)
 
+    # The layout holds compiled buffers; it is made of the arrays beside it at any time.
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "laid_out": {}}
 
@@ -141,6 +143,7 @@ class FittedVote:
             [learner.sigma for learner in self.learners],
             n_jobs,
         )
+        # Useless learners are not among them, so the votes never sum to 0.
         total: Array | float = 0.0
         n_votes = 0.0
         for learner, scores in zip(self.learners, many):

@@ -211,6 +211,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         return self.model_.rule
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        # The one number of a fitted path that is easily taken for something else says what it is.
         text: str = super().__repr__(N_CHAR_MAX)
         if not hasattr(self, "model_"):
             return text
@@ -289,6 +290,7 @@ def criterion_of_fold(
     scoring: str,
 ) -> Array:
     """Criterion of the test samples under every candidate, fitted on the training samples."""
+    # One thread: folds are spread over processes.
     task = learning_task(base, train, n_jobs=None)
     path = weight_path(task, path_solver(task), choices)
     X, codes = test

@@ -29,5 +29,6 @@ def chosen_by_importance(
     if count is not None:
         is_share = not isinstance(count, Integral)
         n_kept = max(1, round(count * len(importance))) if is_share else int(count)
+        # Stable, so that the answer does not depend on how a sort breaks ties.
         mask[np.argsort(-importance, kind="stable")[n_kept:]] = False
     return mask

@@ -75,6 +75,7 @@ class WeightMatrixModel(BaseEstimator):
             )
         if len(names) < 2:
             return untested(table)
+        # D sums to 1; the test reads weights as counts.
         frame = pd.DataFrame(references.table, columns=list(names))
         count = as_counts(references.anchor_weight)
         return beside_test(table, clone(test).fit(frame, references.codes, sample_weight=count))

@@ -26,6 +26,7 @@ from immigrate.messages import warn_user
 from immigrate.solvers import Solver
 from immigrate.typing import Array, Codes, Mask
 
+# Features that stay where none passes, and features of pairs that "pairs" adds.
 N_BEST = 5
 N_OF_PAIRS = 20
 SCREENS = ("im4e", "pairs")
@@ -156,6 +157,7 @@ def in_strong_pairs(
     """Mask of the features of the strongest pairs by `InteractionTest`."""
     if X.shape[1] < 2:
         return np.ones(X.shape[1], dtype=bool)
+    # A screen needs the order of the pairs and no list of finds: one round of the test will do.
     test = InteractionTest(stepwise=False, max_table=10_000, n_jobs=n_jobs)
     test.fit(X, y, sample_weight=as_counts(anchor_weight))
     strongest = test.strongest_features(N_OF_PAIRS)
@@ -184,6 +186,7 @@ def importances(screen: Any, X: Any, y: Any, sample_weight: Array | None = None)
             f"{screen!r} has neither feature_importances_ nor coef_ after fit, so it cannot "
             "weigh features; use one that has."
         )
+    # A screen that sees no difference, such as a lasso with nothing left, weighs all alike.
     return share(size) if size.any() else np.full(X.shape[1], 1 / X.shape[1])
 
 

@@ -62,6 +62,7 @@ def training_data(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any = None, *, allow_nan: bool = False
 ) -> TrainingData:
     """The data of a call to `fit`, checked; the estimator is left as it is."""
+    # A shallow copy has the parameters and tags that validation asks for.
     stand_in = copy.copy(estimator)
     X, y = validate_data(
         stand_in,

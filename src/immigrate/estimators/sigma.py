@@ -64,6 +64,7 @@ def typical_distance(X: Array, W: Array) -> float:
         d = np.abs(np.delete(samples, i, axis=0) - samples[i])
         distances.append(np.einsum("ja,ja->j", d, d) if is_diagonal else pair_distance(d, W))
     q = np.concatenate(distances)
+    # The median is 0 where most samples coincide, as in tables of few levels.
     middle = float(np.median(q)) or float(q.mean())
     return middle if middle > 0 else 1.0
 

@@ -76,5 +76,6 @@ def beside_test(table: pd.DataFrame, test: InteractionTest) -> pd.DataFrame:
     P-values are NaN for main effects, and for pairs that the test does not list.
     """
     table = table.merge(test.table_[[*PAIR, "p_value", "p_adjusted"]], on=PAIR, how="left")
+    # Not by the adjusted p: that is small for shadows of a found pair, too.
     found = pd.MultiIndex.from_frame(test.selected_[PAIR])
     return table.assign(is_found=pd.MultiIndex.from_frame(table[PAIR]).isin(found))

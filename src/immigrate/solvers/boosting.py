@@ -95,8 +95,10 @@ def boosted(
     for sigma in sigmas:
         solution = train(problem.with_anchor_weight(D), sigma, solution)
         is_wrong = score(solution.scores).argmin(axis=1) != y
+        # D sums to 1, so this is a share.
         error = max(float(D[is_wrong].sum()), error_floor)
         if rule.is_useless(error, n_classes):
+            # It leaves D alone: the next round differs by its sigma only.
             yield Learner(sigma, solution.weights, error, 0.0)
             continue
         vote = rule.vote(error, n_classes)

@@ -18,6 +18,8 @@ from immigrate.kernels.results import ClassScores
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 
+# Each refused trial point costs a sweep, so cuts are deep; after so many of them a step is shorter
+# than the rounding of the weights.
 STEP_CUT = 4.0
 MAX_CUTS = 20
 
@@ -64,6 +66,7 @@ def spectral_descent(
     now = visit(start)
     assert now is not None
     path, n_passes, step = [now.cost], 1, first_step
+    # Near a solution costs differ by their rounding only: a reason to stop, not to refuse.
     rounding = problem.cost_rounding(sigma)
     while True:
         if on_step:
@@ -98,20 +101,24 @@ def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
 
 def _trial_points(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Array]:
     """Points along the projected path, from the longest step to the shortest."""
+    # A step as long as the weights themselves: of the right size whatever the units of the cost.
     cautious = norm(now.weights) / norm(now.gradient)
     if np.isinf(step) and now.oracle.weights is not None:
         yield now.oracle.weights
         step = cautious
     for _ in range(MAX_CUTS):
         point = weight_set.prox(now.weights - step * now.gradient, step)
+        # The projection of a long step can be 0, which lies on no sphere.
         if norm(point) > 0:
             yield weight_set.scaled(point)
+        # A spectral step can be too long by many orders: do not cut it down bit by bit.
         step = min(step / STEP_CUT, cautious)
 
 
 def _barzilai_borwein(before: Iterate, after: Iterate) -> float:
     change = after.weights - before.weights
     curvature = float(np.vdot(change, after.gradient - before.gradient))
+    # Where the cost curves downwards no length is known to be too long: the paper's step again.
     return float(np.vdot(change, change)) / curvature if curvature > 0 else np.inf
 
 

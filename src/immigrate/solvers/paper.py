@@ -25,6 +25,7 @@ def full_steps(
     In the Frank-Wolfe view this always takes the full step, so the cost may rise.
     """
     W, path = start, []
+    # One sweep more than steps: the last gives cost and scores at the weights that come back.
     while True:
         current = problem.evaluate(W, sigma)
         assert current.gradient is not None

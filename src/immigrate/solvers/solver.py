@@ -82,6 +82,7 @@ class Solution:
         return self.stop is Stop.TOLERANCE
 
 
+# scikit-learn's base is for get_params, set_params, clone and print; a solver has no fit.
 class Solver(BaseEstimator, metaclass=ABCMeta):
     """From a problem and a start to weights.
 
