@@ -34,13 +34,13 @@ def main():
     warnings.simplefilter("ignore")
     X, y = table()
     paper_fits = [
-        ImmigrateClassifier(sigma, solver="paper", rule="distance", tol=1e-3)
+        ImmigrateClassifier(sigma, solver="paper", rule="distance")
         for sigma in 4 * 0.05 ** (np.arange(N_ROUNDS) / N_ROUNDS)
     ]
-    paper = BoostedImmigrateClassifier(N_ROUNDS, variant="paper")
-    samme = BoostedImmigrateClassifier(N_ROUNDS)
+    paper = BoostedImmigrateClassifier(n_estimators=N_ROUNDS, variant="paper")
+    samme = BoostedImmigrateClassifier(n_estimators=N_ROUNDS)
     single = ImmigrateClassifier()
-    fitted = BoostedImmigrateClassifier(N_ROUNDS, variant="paper").fit(X, y)
+    fitted = BoostedImmigrateClassifier(n_estimators=N_ROUNDS, variant="paper").fit(X, y)
     one = ImmigrateClassifier(1.0, rule="distance").fit(X, y)
     works = {
         "100 single fits, paper's steps": lambda: [model.fit(X, y) for model in paper_fits],

@@ -60,7 +60,7 @@ def seconds(fit, X, y):
 
 
 def measured(n, p, k, repeat):
-    """One row a library."""
+    """One row per library."""
     X, y = made_up_table(n, p)
     methods = fits(k)
     for name in methods.keys() - SLOW:

@@ -24,7 +24,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import BoostedImmigrateClassifier, IM4EClassifier, ImmigrateClassifier
+from immigrate import (
+    BoostedImmigrateClassifier,
+    Descent,
+    IM4EClassifier,
+    ImmigrateClassifier,
+)
 
 RESULTS = Path(__file__).parent / "results" / "gene_tables.csv"
 COLUMNS = ["table", "repeat", "fold", "method"]
@@ -58,7 +63,8 @@ def im4e_immigrate(X, y):
 
 def boosted(X, y):
     """Sigma by leave-one-out too, inside the estimator."""
-    return BoostedImmigrateClassifier(screen="im4e", screen_max=200).fit(X, y)
+    base = ImmigrateClassifier(screen="im4e", solver=Descent(max_iter=5))
+    return BoostedImmigrateClassifier(base).fit(X, y)
 
 
 METHODS = {

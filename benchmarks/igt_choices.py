@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import Descent, FullSteps, ImmigrateClassifier, ImmigrateClassifierCV
 
 # The experiments of the paper are not installed.
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -34,7 +34,7 @@ TABLES = ("BCW", "HMS", "IMM", "LYM", "SMR", "STA")
 SIGMAS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 PRUNES = (None, "auto")
 AS_RUN = {
-    "solver": "paper",
+    "solver": FullSteps,
     "constraint": "psd",
     "init": "identity",
     "rules": ("distance",),
@@ -50,7 +50,7 @@ CHOICES = {
     "W starts at random, clipped as in R": {"init": "random", "constraint": "clip"},
     "scaled once, over the whole table": {"is_scaled_once": True},
     "folds that ignore the classes": {"splitter": KFold},
-    "descent instead of full steps": {"solver": "monotone"},
+    "descent instead of full steps": {"solver": Descent},
     "free-energy rule instead of Eq. 9": {"rules": ("energy",)},
 }
 
@@ -106,14 +106,15 @@ def _tuned(table, settings, seed):
     correct = 0
     for X_train, y_train, X_test, y_test in _splits(table, settings, seed):
         model = ImmigrateClassifierCV(
-            SIGMAS,
+            ImmigrateClassifier(
+                solver=settings["solver"](init=settings["init"]),
+                constraint=settings["constraint"],
+                random_state=seed,
+            ),
+            sigmas=SIGMAS,
             prunes=PRUNES,
             rules=settings["rules"],
             cv=StratifiedKFold(settings["n_inner"], shuffle=True, random_state=seed),
-            solver=settings["solver"],
-            constraint=settings["constraint"],
-            init=settings["init"],
-            random_state=seed,
         )
         correct += np.sum(model.fit(X_train, y_train).predict(X_test) == y_test)
     return correct / len(table.y)

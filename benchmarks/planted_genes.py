@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import IM4EClassifier, ImmigrateClassifier
+from immigrate import IM4EClassifier, ImmigrateClassifier, Screen
 
 RESULTS = Path(__file__).parent / "results" / "planted_genes.csv"
 MAIN = ["main1", "main2", "main3"]
@@ -52,7 +52,7 @@ def screen_row(X, y, sigma):
 
 def pair_rank(X, y, **screening):
     """Rank of the pure pair's |weight| among all pairs of the model, and how many there are."""
-    model = ImmigrateClassifier(sigma=1.0, screen="im4e", **screening).fit(X, y)
+    model = ImmigrateClassifier(sigma=1.0, screen=Screen("im4e", **screening)).fit(X, y)
     table = model.interactions()
     table = table[table["kind"] == "pair"].reset_index(drop=True)
     is_pair = table["feature_1"].isin(PAIR) & table["feature_2"].isin(PAIR)
@@ -64,7 +64,7 @@ def pair_ranks(X, y):
     forced, n_forced = pair_rank(X, y, keep=PAIR)
     ranks = {"rank_if_named": forced, "of_named": n_forced}
     if screen_row(X, y, IM4EClassifier().sigma)["n_pair_kept"] == 2:
-        ranks["rank_if_passed"], ranks["of_passed"] = pair_rank(X, y, screen_max=None)
+        ranks["rank_if_passed"], ranks["of_passed"] = pair_rank(X, y, max_features=None)
     return ranks
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import ImmigrateClassifier
-from immigrate.estimators._sigma import AUTO_MULTIPLES, typical_distance
+from immigrate.estimators.sigma import AUTO_MULTIPLES, typical_distance
 
 
 def main():
@@ -47,7 +48,8 @@ def trials(folder, code):
         for multiple in AUTO_MULTIPLES:
             model = ImmigrateClassifier(multiple * unit).fit(X_train, y[train])
             for rule in ("distance", "energy"):
-                accuracy = model.set_params(rule=rule).score(X_test, y[test])
+                model.model_ = replace(model.model_, rule=rule)
+                accuracy = model.score(X_test, y[test])
                 yield code, multiple, rule, 100 * accuracy
 
 

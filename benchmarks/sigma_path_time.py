@@ -34,7 +34,7 @@ def main():
     models = {
         "one cold fit, sigma = 1": ImmigrateClassifier(1.0),
         "path, paper's grid x pruned or not": ImmigrateClassifierCV(
-            "paper", prunes=(None, "auto")
+            sigmas="paper", prunes=(None, "auto")
         ),
         "path, auto grid x pruned or not": ImmigrateClassifierCV(prunes=(None, "auto")),
     }

@@ -19,7 +19,7 @@ TESTS = {"paired t": False, "corrected t": True}
 
 
 def accuracy_trials(frame: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy in percent: one row a trial (data, repeat, fold), one column a method."""
+    """Accuracy in percent: one row per trial (data, repeat, fold), one column per method."""
     ok = frame[frame["status"] == "ok"]
     ok = ok[ok["n_folds"] == n_folds(frame)]
     accuracy = 100 * ok["n_correct"].astype(float) / ok["n_tested"].astype(float)

@@ -18,7 +18,7 @@ PUBLISHED_P_VALUES = {0.0: 3e-11, 0.1: 7e-5, 0.5: 0.7}
 
 
 def interaction_weights(n_seeds=20) -> pd.DataFrame:
-    """|W_12| with ||W||_F = 1 of IMMIGRATE and LFE: one row a noise level, seed and method."""
+    """|W_12| with ||W||_F = 1 of IMMIGRATE and LFE: one row per noise level, seed and method."""
     rows = []
     for noise in NOISE_LEVELS:
         for seed in range(n_seeds):

@@ -102,7 +102,7 @@ class Progress:
 
 
 class ToStandardError:
-    """Overwrites one line on a terminal; in a log file prints a line a minute at most."""
+    """Overwrites one line on a terminal; in a log file prints one line per minute at most."""
 
     SECONDS_BETWEEN_LINES = 60.0
 

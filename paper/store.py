@@ -57,7 +57,7 @@ class Store:
         }
 
     def frame(self) -> pd.DataFrame:
-        """All results, one row a cell."""
+        """All results, one row per cell."""
         order = "ORDER BY data, method, n_folds, repeat, fold"
         return pd.read_sql_query(f"SELECT * FROM cells {order}", self._connection)
 
@@ -109,7 +109,7 @@ def with_settings(frame: pd.DataFrame, settings: dict[str, str]) -> pd.DataFrame
 
 
 def write_tracked(frame: pd.DataFrame, folder: Path) -> None:
-    """Write `repeats.csv` (one row a repeat) and `settings.csv` (what each method was)."""
+    """Write `repeats.csv` (one row per repeat) and `settings.csv` (what each method was)."""
     frame = frame.assign(settings_id=frame["settings"].map(_digest))
     ok = frame["status"] == "ok"
     frame["correct"] = frame["n_correct"].astype("Int64").astype(str).where(ok, frame["status"])
@@ -127,7 +127,7 @@ def write_tracked(frame: pd.DataFrame, folder: Path) -> None:
 
 
 def read_tracked(folder: Path) -> pd.DataFrame:
-    """The cells that `write_tracked` wrote, one row a cell."""
+    """The cells that `write_tracked` wrote, one row per cell."""
     numbers = {"repeat": int, "n_folds": int}
     repeats = pd.read_csv(folder / TRACKED, dtype=str).fillna("").astype(numbers)
     settings = pd.read_csv(folder / "settings.csv", dtype=str).fillna("")

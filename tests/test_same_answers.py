@@ -170,34 +170,47 @@ CASES = {
     "immigrate": immigrate_answers(two_wines),
     "immigrate sigma": immigrate_answers(monk, sigma=0.5),
     "immigrate three classes": immigrate_answers(wine),
-    "immigrate paper": immigrate_answers(two_wines, solver="paper", sigma=2.0, max_iter=4, tol=0),
+    "immigrate paper": immigrate_answers(
+        two_wines, solver=im.FullSteps(max_iter=4, tol=0), sigma=2.0
+    ),
     "immigrate clip": immigrate_answers(
-        two_wines, solver="paper", constraint="clip", sigma=2.0, max_iter=4, tol=0
+        two_wines, solver=im.FullSteps(max_iter=4, tol=0), constraint="clip", sigma=2.0
     ),
     "immigrate nonnegative": immigrate_answers(two_wines, constraint="nonnegative"),
-    "immigrate both": immigrate_answers(monk, constraint="both", sigma=2.0, max_iter=3),
+    "immigrate both": immigrate_answers(
+        monk, constraint="both", sigma=2.0, solver=im.Descent(max_iter=3)
+    ),
     "immigrate distance pruned": immigrate_answers(two_wines, rule="distance", prune="auto"),
-    "immigrate random start": immigrate_answers(two_wines, init="random", random_state=0),
-    "immigrate im4e start": immigrate_answers(two_wines, init="im4e"),
+    "immigrate random start": immigrate_answers(
+        two_wines, solver=im.Descent(init="random"), random_state=0
+    ),
+    "immigrate im4e start": immigrate_answers(two_wines, solver=im.Descent(init="im4e")),
     "immigrate weighted": weighted_answers,
     "immigrate single precision": single_precision_answers,
     "immigrate screened": immigrate_answers(
-        cancer, screen="im4e", screen_threshold=0.04, screen_max=6, keep=[0]
+        cancer, screen=im.Screen("im4e", threshold=0.04, max_features=6, keep=[0])
     ),
-    "immigrate pair screen": immigrate_answers(cancer, screen="pairs", screen_max=3),
+    "immigrate pair screen": immigrate_answers(cancer, screen=im.Screen("pairs", max_features=3)),
     "path": path_answers(two_wines),
     "path by folds": path_answers(
         two_wines, sigmas="paper", prunes=(None, "auto"), cv=3, one_standard_error=True
     ),
-    "path paper": path_answers(two_wines, sigmas="paper", solver="paper", rules=("distance",)),
+    "path paper": path_answers(
+        two_wines,
+        estimator=im.ImmigrateClassifier(solver="paper"),
+        sigmas="paper",
+        rules=("distance",),
+    ),
     "path three classes": path_answers(wine),
     "path log loss": path_answers(two_wines, scoring="neg_log_loss"),
-    "path nonnegative": path_answers(monk, constraint="nonnegative"),
+    "path nonnegative": path_answers(
+        monk, estimator=im.ImmigrateClassifier(constraint="nonnegative")
+    ),
     "boosted": boosted_answers(cancer),
-    "boosted three classes": boosted_answers(wine, sigma=1.0),
+    "boosted three classes": boosted_answers(wine, sigmas=[1.0]),
     "boosted paper": boosted_answers(monk, variant="paper", n_estimators=8),
     "im4e": im4e_answers(cancer),
-    "im4e paper": im4e_answers(two_wines, solver="paper", sigma=1.0, max_iter=5, tol=0),
+    "im4e paper": im4e_answers(two_wines, solver=im.FullSteps(max_iter=5, tol=0), sigma=1.0),
     "im4e energy": im4e_answers(wine, rule="energy", sigma=0.5),
     "relief": relief_answers(im.Relief(), wine),
     "relief mixed": relief_answers(im.Relief(metric="manhattan"), mixed, weighted=True),

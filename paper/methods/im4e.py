@@ -24,9 +24,9 @@ class IM4E(Method):
     code, name = "IM4", "IM4E"
 
     def estimator(self, random_state):
-        from immigrate import IM4EClassifier
+        from immigrate import FullSteps, IM4EClassifier
 
-        model = IM4EClassifier(solver="paper", rule="distance")
+        model = IM4EClassifier(solver=FullSteps(), rule="distance")
         return GridSearchCV(model, {"sigma": list(PAPER_SIGMAS)}, cv=inner_folds(random_state))
 
 
@@ -40,16 +40,20 @@ class ScreenedImmigrate(Method):
     code, name = "EGT", "IM4E-IMMIGRATE"
 
     def estimator(self, random_state):
-        from immigrate import ImmigrateClassifierCV
+        from immigrate import (
+            FullSteps,
+            ImmigrateClassifier,
+            ImmigrateClassifierCV,
+            Screen,
+        )
 
+        screen = Screen("im4e", max_features=MOST_SCREENED)
         return ImmigrateClassifierCV(
-            "paper",
+            ImmigrateClassifier(solver=FullSteps(), screen=screen),
+            sigmas="paper",
             prunes=(None, "auto"),
             rules=("distance",),
             cv=inner_folds(random_state),
-            solver="paper",
-            screen="im4e",
-            screen_max=MOST_SCREENED,
         )
 
 
@@ -59,11 +63,14 @@ class BoostedScreened(Method):
     code, name = "B4G", "Boosted IM4E-IMMIGRATE"
 
     def estimator(self, random_state):
-        from immigrate import BoostedImmigrateClassifier
-
-        return BoostedImmigrateClassifier(
-            variant="paper",
-            screen="im4e",
-            screen_max=MOST_SCREENED,
-            random_state=random_state,
+        from immigrate import (
+            BoostedImmigrateClassifier,
+            FullSteps,
+            ImmigrateClassifier,
+            PaperBoosting,
+            Screen,
         )
+
+        screen = Screen("im4e", max_features=MOST_SCREENED)
+        base = ImmigrateClassifier(solver=FullSteps(max_iter=5), screen=screen)
+        return BoostedImmigrateClassifier(base, variant=PaperBoosting())

@@ -19,9 +19,15 @@ class BoostedPaper(Method):
     code, name = "BIM", "Boosted IMMIGRATE, the paper's settings"
 
     def estimator(self, random_state):
-        from immigrate import BoostedImmigrateClassifier
+        from immigrate import (
+            BoostedImmigrateClassifier,
+            FullSteps,
+            ImmigrateClassifier,
+            PaperBoosting,
+        )
 
-        return BoostedImmigrateClassifier(variant="paper", random_state=random_state)
+        base = ImmigrateClassifier(solver=FullSteps(max_iter=5))
+        return BoostedImmigrateClassifier(base, variant=PaperBoosting())
 
 
 class BoostedDefault(Method):
@@ -30,6 +36,6 @@ class BoostedDefault(Method):
     code, name = "BIM+", "Boosted IMMIGRATE, this library's defaults"
 
     def estimator(self, random_state):
-        from immigrate import BoostedImmigrateClassifier
+        from immigrate import BoostedImmigrateClassifier, Descent, ImmigrateClassifier
 
-        return BoostedImmigrateClassifier(random_state=random_state)
+        return BoostedImmigrateClassifier(ImmigrateClassifier(solver=Descent(max_iter=5)))

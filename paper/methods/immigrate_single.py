@@ -21,14 +21,14 @@ class ImmigratePaper(Method):
     code, name = "IGT", "IMMIGRATE, the paper's settings"
 
     def estimator(self, random_state):
-        from immigrate import ImmigrateClassifierCV
+        from immigrate import FullSteps, ImmigrateClassifier, ImmigrateClassifierCV
 
         return ImmigrateClassifierCV(
-            "paper",
+            ImmigrateClassifier(solver=FullSteps()),
+            sigmas="paper",
             prunes=(None, "auto"),
             rules=("distance",),
             cv=inner_folds(random_state),
-            solver="paper",
         )
 
 
@@ -38,6 +38,6 @@ class ImmigrateDefault(Method):
     code, name = "IGT+", "IMMIGRATE, this library's defaults"
 
     def estimator(self, random_state):
-        from immigrate import ImmigrateClassifierCV
+        from immigrate import Descent, ImmigrateClassifier, ImmigrateClassifierCV
 
-        return ImmigrateClassifierCV()
+        return ImmigrateClassifierCV(ImmigrateClassifier(solver=Descent()))

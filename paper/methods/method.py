@@ -33,7 +33,11 @@ class Method(ABC):
         """A new, unfitted classifier."""
 
     def settings(self) -> str:
-        """The classifier with every parameter: stored with each result, a change re-runs it."""
+        """The classifier with every parameter: stored with each result, a change re-runs it.
+
+        Parameters that are values, such as a solver, show theirs too; a name such as "paper"
+        would not say what it stands for.
+        """
         with sklearn.config_context(print_changed_only=False):
             text = self.estimator(random_state=0).__repr__(N_CHAR_MAX=LONGEST_SETTINGS)
         return " ".join(text.split())

@@ -12,25 +12,35 @@ from immigrate._version import __version__
 
 if TYPE_CHECKING:
     from immigrate import datasets
-    from immigrate.estimators._boosting import BoostedImmigrateClassifier
-    from immigrate.estimators._im4e import IM4EClassifier
-    from immigrate.estimators._immigrate import ImmigrateClassifier
-    from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
-    from immigrate.estimators._interaction_test import InteractionTest
-    from immigrate.estimators._selector import ImmigrateSelector
-    from immigrate.estimators.relief._irelief import IRelief
-    from immigrate.estimators.relief._lfe import LFE
-    from immigrate.estimators.relief._margin_knn import make_margin_knn
-    from immigrate.estimators.relief._relief import Relief
-    from immigrate.estimators.relief._relieff import ReliefF
-    from immigrate.estimators.relief._simba import Simba
-    from immigrate.plotting._interaction_network import InteractionNetworkDisplay
-    from immigrate.plotting._sigma_path import SigmaPathDisplay
-    from immigrate.plotting._weight_matrix import WeightMatrixDisplay
+    from immigrate.estimators import (
+        LFE,
+        BoostedImmigrateClassifier,
+        IM4EClassifier,
+        ImmigrateClassifier,
+        ImmigrateClassifierCV,
+        ImmigrateSelector,
+        InteractionTest,
+        IRelief,
+        PaperBoosting,
+        Relief,
+        ReliefF,
+        Screen,
+        Simba,
+        make_margin_knn,
+    )
+    from immigrate.plotting import (
+        InteractionNetworkDisplay,
+        SigmaPathDisplay,
+        WeightMatrixDisplay,
+    )
+    from immigrate.report import Report
+    from immigrate.solvers import Descent, FullSteps
 
 __all__ = [
     "LFE",
     "BoostedImmigrateClassifier",
+    "Descent",
+    "FullSteps",
     "IM4EClassifier",
     "IRelief",
     "ImmigrateClassifier",
@@ -38,8 +48,11 @@ __all__ = [
     "ImmigrateSelector",
     "InteractionNetworkDisplay",
     "InteractionTest",
+    "PaperBoosting",
     "Relief",
     "ReliefF",
+    "Report",
+    "Screen",
     "SigmaPathDisplay",
     "Simba",
     "WeightMatrixDisplay",
@@ -49,31 +62,36 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BoostedImmigrateClassifier": "immigrate.estimators._boosting",
-    "IM4EClassifier": "immigrate.estimators._im4e",
-    "IRelief": "immigrate.estimators.relief._irelief",
-    "ImmigrateClassifier": "immigrate.estimators._immigrate",
-    "ImmigrateClassifierCV": "immigrate.estimators._immigrate_cv",
-    "ImmigrateSelector": "immigrate.estimators._selector",
-    "InteractionNetworkDisplay": "immigrate.plotting._interaction_network",
-    "InteractionTest": "immigrate.estimators._interaction_test",
-    "LFE": "immigrate.estimators.relief._lfe",
-    "Relief": "immigrate.estimators.relief._relief",
-    "ReliefF": "immigrate.estimators.relief._relieff",
-    "SigmaPathDisplay": "immigrate.plotting._sigma_path",
-    "Simba": "immigrate.estimators.relief._simba",
-    "WeightMatrixDisplay": "immigrate.plotting._weight_matrix",
-    "make_margin_knn": "immigrate.estimators.relief._margin_knn",
+    "solvers": ("Descent", "FullSteps"),
+    "estimators": (
+        "BoostedImmigrateClassifier",
+        "IM4EClassifier",
+        "IRelief",
+        "ImmigrateClassifier",
+        "ImmigrateClassifierCV",
+        "ImmigrateSelector",
+        "InteractionTest",
+        "LFE",
+        "PaperBoosting",
+        "Relief",
+        "ReliefF",
+        "Screen",
+        "Simba",
+        "make_margin_knn",
+    ),
+    "plotting": ("InteractionNetworkDisplay", "SigmaPathDisplay", "WeightMatrixDisplay"),
+    "report": ("Report",),
 }
+_HOME_OF = {name: f"immigrate.{package}" for package, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     if name == "datasets":
         return importlib.import_module("immigrate.datasets")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(_HOME_OF[name]), name)
     raise AttributeError(f"module 'immigrate' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 from sklearn.datasets import load_wine
 
-from immigrate import (
+from immigrate._version import __version__
+from immigrate.datasets import make_monk1
+from immigrate.plotting import (
     InteractionNetworkDisplay,
     SigmaPathDisplay,
     WeightMatrixDisplay,
-    __version__,
 )
-from immigrate.datasets import make_monk1
 from immigrate.report import Report
 
 FOLDER = Path("immigrate-demo")
 TOP = 5
 
 
-def wine():
+def wine() -> tuple[pd.DataFrame, pd.Series]:
     """The two largest cultivars of the wine data, as in the paper (WIN)."""
     X, y = load_wine(return_X_y=True, as_frame=True)
     return X[y < 2], y[y < 2]
 
 
-def main():
+def main() -> None:
     """Fit two embedded data sets; print what matters in them and how well it predicts."""
     print(f"immigrate {__version__}: which features matter, and which pairs?")
     show("Wine: 130 samples, 13 features, 2 cultivars", *wine())
@@ -37,7 +40,7 @@ def main():
     )
 
 
-def show(title, X, y):
+def show(title: str, X: pd.DataFrame, y: Any) -> None:
     """Print the strongest features and pairs; write a report and pictures."""
     report = Report.of(X, y, title=title)
     print(f"\n{title}\n{'=' * len(title)}")
@@ -51,7 +54,7 @@ def show(title, X, y):
     print("pictures:", *draw(report.estimator[-1], table, name), sep="\n  ")
 
 
-def show_top(title, table, kind, columns):
+def show_top(title: str, table: pd.DataFrame, kind: str, columns: list[str]) -> None:
     """Print the strongest rows of one kind."""
     rows = table.loc[table["kind"] == kind, columns].head(TOP)
     print(f"\nstrongest {title}")
@@ -62,12 +65,12 @@ def show_top(title, table, kind, columns):
     )
 
 
-def draw(model, table, name):
+def draw(model: Any, table: pd.DataFrame, name: str) -> Iterator[Path]:
     """Draw weights, pairs and the path of sigma; yields where."""
     import matplotlib as mpl
 
     mpl.use("Agg")
-    displays = {
+    displays: dict[str, Any] = {
         "weights": WeightMatrixDisplay.from_estimator(model),
         "pairs": InteractionNetworkDisplay(table=table).plot(),
         "sigma-path": SigmaPathDisplay.from_estimator(model),

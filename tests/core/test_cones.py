@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from immigrate.core.cones import MATRIX_SETS, norm, psd_part, unit
+from immigrate.core.cones import MATRIX_SETS, VECTOR_SETS, norm, psd_part, unit
 
 
 def symmetric(p):
@@ -24,7 +24,7 @@ def test_projection_satisfies_the_moreau_conditions(name, A):
 
     The polar cone is tested through the projections themselves: <A - P, Q> <= 0 for Q in K.
     """
-    P = MATRIX_SETS[name].project(A)
+    P = MATRIX_SETS[name].prox(A, 1.0)
     scale = 1 + norm(A)
     np.testing.assert_allclose(P, P.T, atol=1e-12 * scale)
     if name != "nonnegative":
@@ -62,7 +62,21 @@ def test_norm_survives_any_scale(A, exponent):
 def test_clip_is_not_a_projection():
     """The R package's step leaves <A - P, P> = 0 unmet: it is no member of the family."""
     A = np.array([[1.0, -0.8], [-0.8, 1.0]])
-    P = MATRIX_SETS["clip"].project(A)
-    assert np.linalg.norm(P - MATRIX_SETS["both"].project(A)) < 1e-9  # agrees where psd(A) = A
+    P = MATRIX_SETS["clip"].prox(A, 1.0)
+    assert np.linalg.norm(P - MATRIX_SETS["both"].prox(A, 1.0)) < 1e-9  # agrees where psd(A) = A
     A = np.array([[1.0, -0.8, 0.7], [-0.8, 0.2, 0.5], [0.7, 0.5, -1.0]])
-    assert abs(np.vdot(A - MATRIX_SETS["clip"].project(A), MATRIX_SETS["clip"].project(A))) > 0.1
+    assert (
+        abs(np.vdot(A - MATRIX_SETS["clip"].prox(A, 1.0), MATRIX_SETS["clip"].prox(A, 1.0))) > 0.1
+    )
+
+
+@pytest.mark.parametrize("weight_set", [*MATRIX_SETS.values(), *VECTOR_SETS.values()])
+def test_a_plain_cone_has_no_penalty(weight_set):
+    A = np.arange(9.0).reshape(3, 3) - 4
+    A = A + A.T
+    assert weight_set.value(A) == 0
+    np.testing.assert_array_equal(weight_set.prox(A, 1e-3), weight_set.prox(A, 1e3))
+
+
+def test_only_the_clipped_step_is_no_projection():
+    assert [name for name in MATRIX_SETS if not MATRIX_SETS[name].is_projection] == ["clip"]

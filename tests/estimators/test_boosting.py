@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 from printed import printed_steps
 from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import (
     BoostedImmigrateClassifier,
+    Descent,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
+    PaperBoosting,
+    Screen,
 )
 from immigrate.datasets import make_monk1, make_xor
 
@@ -33,7 +37,7 @@ def variant(request):
 def test_votes_are_what_the_learners_say(binary, variant, rule):
     """The one sweep over all learners against each learner alone."""
     X, y = binary
-    model = BoostedImmigrateClassifier(12, variant=variant, rule=rule).fit(X, y)
+    model = BoostedImmigrateClassifier(n_estimators=12, variant=variant, rules=[rule]).fit(X, y)
     total = np.zeros((len(y), 2))
     for learner in model.estimators_:
         d = np.abs(X.to_numpy()[:, None] - X.to_numpy()[None])
@@ -60,18 +64,21 @@ def test_rule_is_the_one_with_which_a_single_model_predicts_best():
             )
             for rule in ("energy", "distance")
         }
-        chosen.append(BoostedImmigrateClassifier(sigma=sigma).fit(X, y).rule_)
+        chosen.append(BoostedImmigrateClassifier(sigmas=[sigma]).fit(X, y).rule_)
         assert chosen[-1] == max(right, key=right.get)
     assert set(chosen) == {"energy", "distance"}
 
 
 def test_papers_rule_is_equation_9(binary):
-    assert BoostedImmigrateClassifier(2, variant="paper").fit(*binary).rule_ == "distance"
+    assert (
+        BoostedImmigrateClassifier(n_estimators=2, variant="paper").fit(*binary).rule_
+        == "distance"
+    )
 
 
 def test_stages_end_at_the_prediction(binary, variant):
     X, y = binary
-    model = BoostedImmigrateClassifier(8, variant=variant).fit(X, y)
+    model = BoostedImmigrateClassifier(n_estimators=8, variant=variant).fit(X, y)
     stages = list(model.staged_predict(X))
     assert len(stages) == len(model.estimators_)
     np.testing.assert_array_equal(stages[-1], model.predict(X))
@@ -81,7 +88,7 @@ def test_stages_end_at_the_prediction(binary, variant):
 
 def test_ensemble_has_one_weight_matrix(binary, variant):
     X, y = binary
-    model = BoostedImmigrateClassifier(8, variant=variant).fit(X, y)
+    model = BoostedImmigrateClassifier(n_estimators=8, variant=variant).fit(X, y)
     mean = sum(learner.vote * learner.weights for learner in model.estimators_)
     np.testing.assert_allclose(model.weight_matrix_, mean / np.linalg.norm(mean))
     assert set(model.interactions(top=3)["feature_1"]) <= set(X.columns)
@@ -91,9 +98,9 @@ def test_ensemble_has_one_weight_matrix(binary, variant):
 def test_sample_weights_are_the_first_anchor_weights(binary, variant):
     X, y = binary
     weight = np.random.default_rng(0).uniform(0.2, 1, len(y))
-    one = BoostedImmigrateClassifier(5, variant=variant).fit(X, y, weight)
-    same = BoostedImmigrateClassifier(5, variant=variant).fit(X, y, 7 * weight)
-    plain = BoostedImmigrateClassifier(5, variant=variant).fit(X, y)
+    one = BoostedImmigrateClassifier(n_estimators=5, variant=variant).fit(X, y, weight)
+    same = BoostedImmigrateClassifier(n_estimators=5, variant=variant).fit(X, y, 7 * weight)
+    plain = BoostedImmigrateClassifier(n_estimators=5, variant=variant).fit(X, y)
     np.testing.assert_allclose(same.weight_matrix_, one.weight_matrix_, atol=1e-10)
     assert np.abs(plain.weight_matrix_ - one.weight_matrix_).max() > 1e-4
 
@@ -101,7 +108,10 @@ def test_sample_weights_are_the_first_anchor_weights(binary, variant):
 def test_threads_do_not_matter_and_seeds_do(binary):
     X, y = binary
     fits = [
-        BoostedImmigrateClassifier(init="random", random_state=s, n_jobs=j).fit(X, y)
+        BoostedImmigrateClassifier(
+            ImmigrateClassifier(solver=Descent(init="random", max_iter=5), random_state=s),
+            n_jobs=j,
+        ).fit(X, y)
         for s, j in ((0, 1), (0, 2), (1, 1))
     ]
     np.testing.assert_array_equal(fits[0].predict_proba(X), fits[1].predict_proba(X))
@@ -133,10 +143,10 @@ def test_an_empty_ensemble_is_impossible():
     X += np.random.default_rng(0).standard_normal(X.shape)
     y = np.repeat([0, 1], 10)
     with pytest.warns(UserWarning, match="All 5 learners were discarded"):
-        paper = BoostedImmigrateClassifier(5, variant="paper").fit(X, y)
+        paper = BoostedImmigrateClassifier(n_estimators=5, variant="paper").fit(X, y)
     assert len(paper.estimators_) == 1
     assert paper.score(X, y) == 1
-    ours = BoostedImmigrateClassifier(5).fit(X, y)
+    ours = BoostedImmigrateClassifier(n_estimators=5).fit(X, y)
     assert len(ours.estimators_) == 1
     assert np.isfinite(ours.estimators_[0].vote)
 
@@ -159,7 +169,9 @@ def test_label_noise_does_not_collapse_the_vote():
         y = clean ^ (rng.uniform(size=500) < 0.2)
         train, test = slice(0, 250), slice(250, 500)
         boosted = (
-            BoostedImmigrateClassifier(50).fit(X[train], y[train]).score(X[test], clean[test])
+            BoostedImmigrateClassifier(n_estimators=50)
+            .fit(X[train], y[train])
+            .score(X[test], clean[test])
         )
         one = ImmigrateClassifierCV().fit(X[train], y[train])
         single = one.score(X[test], clean[test])
@@ -178,7 +190,9 @@ def test_three_classes():
 def test_screened_ensemble_keeps_names():
     X, y = make_xor(150, 200, random_state=0)
     X["strong"] = y + 0.5 * np.random.default_rng(0).standard_normal(len(y))
-    model = BoostedImmigrateClassifier(3, screen="im4e", screen_max=5, keep=["a", "b"]).fit(X, y)
+    screen = Screen("im4e", max_features=5, keep=["a", "b"])
+    base = ImmigrateClassifier(screen=screen, solver=Descent(max_iter=5))
+    model = BoostedImmigrateClassifier(base, n_estimators=3).fit(X, y)
     assert {"a", "b", "strong"} <= set(model.get_feature_names_out())
     assert model.weight_matrix_.shape[0] == len(model.get_feature_names_out())
     assert model.predict(X).shape == (150,)
@@ -193,7 +207,7 @@ def test_pickle_predicts_the_same(binary):
 
 def test_verbose_reports_each_round(binary, capsys):
     X, y = binary
-    model = BoostedImmigrateClassifier(3, verbose=True).fit(X, y)
+    model = BoostedImmigrateClassifier(n_estimators=3, verbose=True).fit(X, y)
     assert len(printed_steps(capsys)) == model.n_iter_
 
 
@@ -202,11 +216,18 @@ def test_verbose_reports_each_round(binary, capsys):
     [
         ({"variant": "real"}, r"choose one of \['paper', 'samme'\]"),
         ({"n_estimators": 0}, "n_estimators must be a whole number"),
-        ({"sigma": -1}, "sigma must be a number above 0"),
-        ({"sigma": "large"}, "sigma must be a number above 0"),
-        ({"rule": "nearest"}, r"choose one of \['auto', 'distance', 'energy'\]"),
-        ({"sigma_max": 0}, "sigma_max must be a number above 0"),
-        ({"constraint": "clip"}, "the paper's full steps"),
+        ({"sigmas": [-1]}, "sigmas must be a number above 0"),
+        ({"sigmas": "large"}, "sigmas='large' is unknown"),
+        ({"rules": ["nearest"]}, r"choose one of \['distance', 'energy'\]"),
+        ({"rules": "energy"}, r"choose one of \['auto'\]"),
+        (
+            {"variant": "paper", "rules": ["energy", "distance"]},
+            "offers a choice and variant='paper' makes none",
+        ),
+        ({"variant": PaperBoosting(sigma_max=0)}, "sigma_max must be a number above 0"),
+        ({"variant": PaperBoosting(sigma_min=5)}, "sigma falls from the largest"),
+        ({"estimator": ImmigrateClassifier(constraint="clip")}, "the paper's full steps"),
+        ({"estimator": LogisticRegression()}, "estimator must be an ImmigrateClassifier"),
     ],
 )
 def test_bad_parameters_say_what_to_do(binary, parameters, message):

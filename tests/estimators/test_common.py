@@ -14,7 +14,9 @@ import immigrate
 ESTIMATORS = [
     obj
     for name in immigrate.__all__
-    if inspect.isclass(obj := getattr(immigrate, name)) and issubclass(obj, BaseEstimator)
+    if inspect.isclass(obj := getattr(immigrate, name))
+    and issubclass(obj, BaseEstimator)
+    and hasattr(obj, "fit")
 ]
 
 WEIGHTS_ARE_NOT_REPEATS = (

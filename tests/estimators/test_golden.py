@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import ImmigrateClassifier
+from immigrate import FullSteps, ImmigrateClassifier
 from immigrate.core.scores import distance_share
 
 TOLERANCE = 1e-10
@@ -17,11 +17,8 @@ TOLERANCE = 1e-10
 def r_fit(case, n_steps, sample_weight=None):
     model = ImmigrateClassifier(
         sigma=case["sigma"],
-        solver="paper",
+        solver=FullSteps(init=case["W0"], max_iter=n_steps, tol=0),
         constraint="clip",
-        init=case["W0"],
-        max_iter=n_steps,
-        tol=0,
         rule="distance",
     )
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import IM4EClassifier
+from immigrate import Descent, FullSteps, IM4EClassifier
 from immigrate.core.cones import VECTOR_SETS
 from immigrate.kernels.reference import margin_pass
 
@@ -30,7 +30,7 @@ def wine():
 
 @pytest.mark.parametrize(("n_steps", "expected"), [(1, "im4e_one_step"), (10, "im4e_ten_steps")])
 def test_r_weights(golden, n_steps, expected):
-    model = IM4EClassifier(golden["sigma"], solver="paper", max_iter=n_steps, tol=0)
+    model = IM4EClassifier(golden["sigma"], solver=FullSteps(max_iter=n_steps, tol=0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(golden["X"], golden["y"])
@@ -52,7 +52,7 @@ def test_cost_never_rises_and_the_gap_certifies_convergence(problem):
 @settings(max_examples=50)
 @given(problems(form="vector", max_n=20, max_p=6), st.randoms(use_true_random=False))
 def test_no_weights_of_the_same_norm_are_lower_to_first_order(problem, random):
-    model = IM4EClassifier(problem.sigma, tol=1e-6).fit(problem.X, problem.y)
+    model = IM4EClassifier(problem.sigma, solver=Descent(tol=1e-6)).fit(problem.X, problem.y)
     if not model.converged_:
         return
     w = VECTOR_SETS["sphere"].scaled(model.feature_weights_)
@@ -68,8 +68,8 @@ def test_no_weights_of_the_same_norm_are_lower_to_first_order(problem, random):
 def test_first_step_of_descent_is_the_papers(wine):
     """The direction is the same; the scale is that of the solver's own set."""
     X, y = wine
-    paper = IM4EClassifier(4.0, solver="paper", max_iter=1, tol=0).fit(X, y)
-    descent = IM4EClassifier(4.0, max_iter=1, tol=0).fit(X, y)
+    paper = IM4EClassifier(4.0, solver=FullSteps(max_iter=1, tol=0)).fit(X, y)
+    descent = IM4EClassifier(4.0, solver=Descent(max_iter=1, tol=0)).fit(X, y)
     np.testing.assert_allclose(descent.feature_weights_, paper.feature_weights_, rtol=1e-12)
 
 
@@ -141,8 +141,9 @@ def test_any_sigma_and_any_unit_give_finite_answers(sigma, scale, solver):
         ({"sigma": 0}, "sigma must be a number above 0"),
         ({"solver": "newton"}, r"choose one of \['monotone', 'paper'\]"),
         ({"rule": "votes"}, r"choose one of \['distance', 'energy'\]"),
-        ({"max_iter": 0}, "max_iter must be a whole number"),
-        ({"tol": -1}, "tol must be a number, 0 or more"),
+        ({"solver": Descent(max_iter=0)}, "max_iter must be a whole number"),
+        ({"solver": Descent(tol=-1)}, "tol must be a number, 0 or more"),
+        ({"solver": Descent(init="random")}, "starts from even weights"),
     ],
 )
 def test_bad_parameters_say_what_to_do(wine, parameters, message):

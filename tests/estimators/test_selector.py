@@ -17,9 +17,10 @@ from immigrate import (
     ImmigrateClassifierCV,
     ImmigrateSelector,
     InteractionTest,
+    Screen,
 )
 from immigrate.datasets import make_xor
-from immigrate.estimators._screening import in_strong_pairs
+from immigrate.estimators._screen import in_strong_pairs
 
 
 def xor_and_main_effects(seed, n=400, p=8):
@@ -50,12 +51,12 @@ def test_columns_and_names_belong_together():
     selector = ImmigrateSelector(n_features_to_select=3, pairs=True, test=True)
     selector.set_output(transform="pandas").fit(X, y)
     out = selector.transform(X)
-    assert "gene_0 * gene_1" in out
+    assert "gene_0 × gene_1" in out
     assert {"gene_0", "gene_1"} <= set(out)
     centred = X - X.mean()
     for name in out:
-        if " * " in name:
-            a, b = name.split(" * ")
+        if " × " in name:
+            a, b = name.split(" × ")
             np.testing.assert_allclose(out[name], centred[a] * centred[b])
         else:
             np.testing.assert_allclose(out[name], X[name])
@@ -64,7 +65,11 @@ def test_columns_and_names_belong_together():
 
 @pytest.mark.parametrize(
     "estimator",
-    [ImmigrateClassifier(), ImmigrateClassifierCV([1.0, 0.5]), BoostedImmigrateClassifier(3)],
+    [
+        ImmigrateClassifier(),
+        ImmigrateClassifierCV(sigmas=[1.0, 0.5]),
+        BoostedImmigrateClassifier(n_estimators=3),
+    ],
 )
 def test_pairs_by_weight(estimator):
     X, y = xor_and_main_effects(1)
@@ -107,8 +112,8 @@ def test_weights_and_p_values_in_one_table():
 def test_pair_screen_keeps_a_pair_without_main_effects():
     """With room for a single feature beside it, only the pair screen can keep both."""
     X, y = make_xor(200, 300, random_state=0)
-    by_feature = ImmigrateClassifier(screen="im4e", screen_max=1).fit(X, y)
-    by_pair = ImmigrateClassifier(screen="pairs", screen_max=1).fit(X, y)
+    by_feature = ImmigrateClassifier(screen=Screen("im4e", max_features=1)).fit(X, y)
+    by_pair = ImmigrateClassifier(screen=Screen("pairs", max_features=1)).fit(X, y)
     assert len(by_feature.get_feature_names_out()) == 1
     assert {"a", "b"} <= set(by_pair.get_feature_names_out())
     assert len(by_pair.get_feature_names_out()) <= 21
@@ -124,13 +129,13 @@ def test_any_classifier_with_importances_weighs_and_names_reach_it():
     X, y = xor_and_main_effects(0)
     forest = RandomForestClassifier(10, random_state=0)
     assert ImmigrateSelector(forest, n_features_to_select=3).fit(X, y).get_support().sum() == 3
-    kept = ImmigrateClassifier(screen="im4e", screen_max=1, keep=["gene_7"])
+    kept = ImmigrateClassifier(screen=Screen(max_features=1, keep=["gene_7"]))
     assert ImmigrateSelector(kept).fit(X, y).estimator_.get_support()[7]
 
 
 def test_no_p_values_from_too_few_pairs():
     X, y = xor_and_main_effects(0)
-    screened = ImmigrateClassifier(screen="im4e", screen_max=3).fit(X, y)
+    screened = ImmigrateClassifier(screen=Screen("im4e", max_features=3)).fit(X, y)
     with pytest.raises(ValueError, match="on the whole table"):
         screened.interactions(test=True)
     with pytest.raises(ValueError, match="order=3; pairs need"):
@@ -199,7 +204,7 @@ def named_xor(names):
     return X.set_axis(names, axis=1), y
 
 
-@pytest.mark.parametrize("names", [["a", "b", "c", "a * b"], ["a", "b * c", "a * b", "c"]])
+@pytest.mark.parametrize("names", [["a", "b", "c", "a × b"], ["a", "b × c", "a × b", "c"]])
 def test_products_that_share_a_name_are_refused(names):
     X, y = named_xor(names)
     with pytest.raises(ValueError, match="Rename the columns of X"):

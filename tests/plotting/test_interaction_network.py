@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from immigrate import IM4EClassifier, ImmigrateClassifier, InteractionNetworkDisplay
 from immigrate.datasets import make_xor
-from immigrate.estimators._interactions import interaction_table
+from immigrate.estimators.weight_table import interaction_table
 from immigrate.plotting._interaction_network import FOUND, NEGATIVE, NOT_FOUND, POSITIVE
 
 mpl.use("Agg")

@@ -70,7 +70,9 @@ def test_rounds_are_algorithm_3(seed):
         return full_steps(problem, start, sigma, MATRIX_SETS["psd"], max_iter=n_inner, tol=0)
 
     learners = list(
-        boosted(MarginProblem(X, y), y, D, sigmas, train, PAPER_RULE, score=lambda s: s.distance)
+        boosted(
+            MarginProblem(X, y), y, D, sigmas, train, rule=PAPER_RULE, score=lambda s: s.distance
+        )
     )
     expected = list(brute_force_algorithm_3(X, y, D, sigmas, n_inner))
     assert any(vote > 0 for _, _, vote, _ in expected)

@@ -6,17 +6,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problems, random_problem
 
-from immigrate.core.cones import MATRIX_SETS, unit
+from immigrate.core.cones import MATRIX_SETS, Cone, nonnegative_part, unit
 from immigrate.kernels.reference import margin_pass
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Stop, full_steps, spectral_descent
 
 TOL = 1e-3
+
+
+class Sparse(Cone):
+    """Non-negative weights that cost `strength` times their sum: a penalty as a weight set."""
+
+    strength = 0.02
+
+    def prox(self, W, step):
+        return np.maximum(W - step * self.strength, 0.0)
+
+    def value(self, W):
+        return self.strength * float(np.abs(W).sum())
+
+
+SPARSE = Sparse(nonnegative_part)
 cones = st.sampled_from(["psd", "nonnegative", "both"])
 
 
 def solve(problem, cone="psd", tol=TOL, **options):
-    start = unit(MATRIX_SETS[cone].project(problem.W))
+    start = unit(MATRIX_SETS[cone].prox(problem.W, 0.0))
     margin = MarginProblem(problem.X, problem.y, anchor_weight=problem.anchor_weight)
     return spectral_descent(
         margin, start, problem.sigma, MATRIX_SETS[cone], max_iter=100, tol=tol, **options
@@ -50,10 +65,35 @@ def test_no_point_of_the_cone_near_a_solution_is_lower_to_first_order(problem, c
     ).gradient
     for _ in range(20):
         noise = rng.standard_normal(gradient.shape)
-        V = MATRIX_SETS[cone].project(noise + noise.T)
+        V = MATRIX_SETS[cone].prox(noise + noise.T, 0.0)
         if np.any(V):
             drop = np.vdot(gradient, solution.weights - unit(V))
             assert drop <= 1e-5 * np.linalg.norm(gradient)
+
+
+@settings(max_examples=50)
+@given(problems(max_n=20, max_p=4), st.randoms(use_true_random=False))
+def test_a_penalty_is_one_more_weight_set(problem, random):
+    """The penalised cost never rises, and no point near the end is lower to first order."""
+    margin = MarginProblem(problem.X, problem.y, anchor_weight=problem.anchor_weight)
+    solution = spectral_descent(
+        margin, unit(problem.W), problem.sigma, SPARSE, max_iter=100, tol=1e-6
+    )
+    path, W = np.array(solution.objective_path), solution.weights
+    assert np.diff(path).max(initial=0) <= 1e-13 * max(problem.sigma, 1)
+    at = margin.evaluate(W, problem.sigma)
+    assert path[-1] == pytest.approx(at.cost + SPARSE.value(W), rel=1e-12)
+    if not solution.converged:
+        return
+    rng = np.random.default_rng(random.randrange(2**32))
+    here = np.vdot(at.gradient, W) + SPARSE.value(W)
+    for _ in range(20):
+        V = rng.uniform(size=W.shape) * (rng.uniform(size=W.shape) < 0.5)
+        V = V + V.T
+        if V.any():
+            V = unit(V)
+            there = np.vdot(at.gradient, V) + SPARSE.value(V)
+            assert here - there <= 1e-5 * np.linalg.norm(at.gradient)
 
 
 def test_first_step_is_the_papers():

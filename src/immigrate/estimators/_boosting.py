@@ -2,63 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immigrate.core.cones import MATRIX_SETS, unit
-from immigrate.core.scores import class_probability
-from immigrate.estimators import _validation as check
-from immigrate.estimators._margin_classifier import RULES
-from immigrate.estimators._sigma import sigma_grid
-from immigrate.estimators._warnings import warn_user
-from immigrate.estimators._weight_matrix import WeightMatrixMixin
-from immigrate.kernels.threads import n_threads
+from immigrate.checks import check_count, check_option
+from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
+from immigrate.estimators._fitted import RULES, FittedVote
+from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
+from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._task import Task, learning_task
+from immigrate.estimators._training import remember, training_data
+from immigrate.estimators._variants import Variant, resolved_variant
+from immigrate.estimators.sigma import sigma_grid
+from immigrate.messages import progress, warn_user
 from immigrate.problems import MarginProblem
-from immigrate.solvers import SOLVERS, weight_path
-from immigrate.solvers.boosting import (
-    PAPER_RULE,
-    SAMME_RULE,
-    Learner,
-    VotingRule,
-    boosted,
-    falling_sigmas,
-)
+from immigrate.solvers import Solution
+from immigrate.solvers.boosting import Learner, Trainer, boosted
+from immigrate.typing import Array, Codes
+
+# Sigma is chosen by a single model, which takes its time: rounds have a limit of their own.
+SINGLE_STEPS = 100
 
 
-def soft_votes(score, sigma):
-    """Class probabilities."""
-    return class_probability(score, sigma)
-
-
-def hard_votes(score, sigma):
-    """1 for the nearest class, 0 for the others."""
-    return np.eye(score.shape[1])[score.argmin(axis=1)]
-
-
-@dataclass(frozen=True)
-class Variant:
-    """What sets one way of boosting apart from another."""
-
-    n_estimators: int
-    solver: str
-    rules: tuple[str, ...]
-    voting: VotingRule
-    votes: Callable
-
-
-VARIANTS = {
-    "samme": Variant(10, "monotone", ("energy", "distance"), SAMME_RULE, soft_votes),
-    "paper": Variant(100, "paper", ("distance",), PAPER_RULE, hard_votes),
-}
-INNER_STEPS = 5
-
-
-class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimator):
+class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimator):
     """Boosted IMMIGRATE (BIM): AdaBoost with IMMIGRATE as base learner [1]_.
 
     Each round fits a weight matrix in which the samples that earlier rounds got wrong count
@@ -70,44 +42,36 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
 
     Parameters
     ----------
+    estimator : ImmigrateClassifier, default=None
+        What is fitted in each round. None is ``ImmigrateClassifier(solver=Descent(max_iter=5))``,
+        or with ``FullSteps(max_iter=5)`` for ``variant="paper"``: fewer steps than a single
+        model takes. A classifier that is given brings its own solver, so name one of these
+        there too. Its `sigma`, `prune`, `rule`, `n_jobs` and `verbose` are not read. Rounds of
+        "samme" after the first start where the one before ended, if that is safe.
     n_estimators : int, default=None
         Most rounds. None is 10 for ``variant="samme"`` and the paper's 100 for "paper".
-    variant : {"samme", "paper"}, default="samme"
-        "samme": one sigma for all rounds, descent to a stationary point, votes and weights by
-        SAMME [2]_ for any number of classes, class probabilities as votes, perfect learners
-        kept with a bounded vote. It stops once a round adds nothing. "paper": Algorithm 3 as
-        written, with sigma falling from `sigma_max` to `sigma_min`, full steps, hard votes,
-        and learners with an error of 0 or of 1/2 and more discarded.
-    sigma : float or "auto", default="auto"
-        For "samme". "auto" takes, from the grid of `ImmigrateClassifierCV`, the sigma with the
-        best leave-one-out accuracy of a single model.
-    rule : {"auto", "energy", "distance"}, default="auto"
-        How learners predict, as in `ImmigrateClassifier`. "auto" is, for "samme", the rule
-        with the best leave-one-out accuracy of a single model, chosen together with `sigma`,
-        and for "paper" the expected distance of Eq. 9.
-    sigma_max, sigma_min : float, default=4.0 and 0.2
-        For "paper": round t of T has sigma_max (sigma_min / sigma_max)^((t - 1) / T).
-    constraint : {"psd", "nonnegative", "both", "clip"}, default="psd"
-        Where the weights live, as in `ImmigrateClassifier`; "clip" for "paper" only.
-    init : {"auto", "identity", "random", "im4e"} or array-like, default="auto"
-        Where each round starts, as in `ImmigrateClassifier`. Rounds of "samme" after the
-        first start where the one before ended.
-    screen, screen_threshold, screen_max, keep
-        Screening of wide tables, as in `ImmigrateClassifier`: boosted IM4E-IMMIGRATE.
-    max_iter : int, default=5
-        Limit on steps in each round: fewer than the paper's 10 for a single model.
-    tol : float, default=1e-3
-        As in `ImmigrateClassifier`.
+    variant : {"samme", "paper"} or `PaperBoosting`, default="samme"
+        "samme": one sigma for all rounds, votes and weights by SAMME [2]_ for any number of
+        classes, class probabilities as votes, perfect learners kept with a bounded vote. It
+        stops once a round adds nothing. "paper" is ``PaperBoosting()``: Algorithm 3 as written,
+        with sigma falling from 4 to 0.2, hard votes, and learners with an error of 0 or of 1/2
+        and more discarded.
+    sigmas : {"auto", "paper"} or list of float, default="auto"
+        For "samme": the sigma with the best leave-one-out accuracy of a single model is taken,
+        as in `ImmigrateClassifierCV`. ``[1.0]`` leaves no choice.
+    rules : "auto" or list of {"energy", "distance"}, default="auto"
+        How learners predict, as in `ImmigrateClassifier`; "samme" chooses the rule together
+        with sigma. "auto" is both for "samme", and the expected distance of Eq. 9 for "paper".
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        For ``init="random"``.
     verbose : bool, default=False
-        Print one line a round.
+        Whether to print one line per round.
 
     Attributes
     ----------
+    model_ : FittedVote
+        All that predicting needs: references (the training samples), learners, rule.
     estimators_ : list of Learner
         `sigma`, `weights`, `error` and `vote` of each model, in order.
     rule_ : str
@@ -148,46 +112,28 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
     1.0
     """
 
+    model_: FittedVote
+
     def __init__(
         self,
-        n_estimators=None,
+        estimator: ImmigrateClassifier | None = None,
         *,
-        variant="samme",
-        sigma="auto",
-        rule="auto",
-        sigma_max=4.0,
-        sigma_min=0.2,
-        constraint="psd",
-        init="auto",
-        screen=None,
-        screen_threshold="auto",
-        screen_max=200,
-        keep=None,
-        max_iter=INNER_STEPS,
-        tol=1e-3,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
+        n_estimators: int | None = None,
+        variant: str | Variant = "samme",
+        sigmas: Any = "auto",
+        rules: str | Sequence[str] = "auto",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
         self.n_estimators = n_estimators
         self.variant = variant
-        self.sigma = sigma
-        self.rule = rule
-        self.sigma_max = sigma_max
-        self.sigma_min = sigma_min
-        self.constraint = constraint
-        self.init = init
-        self.screen = screen
-        self.screen_threshold = screen_threshold
-        self.screen_max = screen_max
-        self.keep = keep
-        self.max_iter = max_iter
-        self.tol = tol
+        self.sigmas = sigmas
+        self.rules = rules
         self.n_jobs = n_jobs
-        self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost.
 
         Parameters
@@ -203,27 +149,27 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         -------
         self
         """
-        self._check_parameters()
-        X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
-        self._check_classes()
-        problem, start = self._problem(X, codes, anchor_weight)
-        if anchor_weight is None:
-            anchor_weight = np.full(len(X), 1 / len(X))
-        sigmas, self.rule_ = self._schedule(problem, start, codes)
-        rounds = boosted(
-            problem,
-            codes,
-            anchor_weight,
-            sigmas,
-            self._trainer(start),
-            self._variant.voting,
-            score=self._score,
-            error_floor=0.0 if self.variant == "paper" else 1 / (2 * len(X)),
+        variant = resolved_variant(self.variant)
+        rules = self._offered_rules(variant)
+        n_rounds = variant.n_estimators
+        if self.n_estimators is not None:
+            n_rounds = check_count("n_estimators", self.n_estimators)
+        data = training_data(self, X, y, sample_weight)
+        variant.check(len(data.classes))
+        base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
+        task = learning_task(base, data, self.n_jobs)
+        sigmas, rule = variant.schedule(
+            n_rounds, rules, lambda rules: self._best_single(task, data.codes, rules)
         )
-        self._keep(list(self._until_nothing_is_gained(rounds)))
+        rounds = list(self._rounds(task, variant, sigmas, rule))
+        kept = voters(rounds)
+        remember(self, data)
+        self.model_ = FittedVote(task.references, tuple(kept), rule, variant.is_soft)
+        self.n_iter_ = len(rounds)
+        self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Class with the largest vote.
 
         Parameters
@@ -237,7 +183,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Array:
         """Share of each class in the vote.
 
         Parameters
@@ -251,8 +197,8 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         *_, last = self.staged_predict_proba(X)
         return last
 
-    def decision_function(self, X):
-        """Vote of ``classes_[1]`` minus vote of ``classes_[0]``, or one column a class.
+    def decision_function(self, X: Any) -> Array:
+        """Vote of ``classes_[1]`` minus vote of ``classes_[0]``, or one column per class.
 
         Parameters
         ----------
@@ -265,7 +211,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         share = self.predict_proba(X)
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
 
-    def staged_predict(self, X):
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions after the first model, the first two, and so on.
 
         Parameters
@@ -279,7 +225,7 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         for share in self.staged_predict_proba(X):
             yield self.classes_[share.argmax(axis=1)]
 
-    def staged_score(self, X, y, sample_weight=None):
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Accuracy after the first model, the first two, and so on.
 
         Parameters
@@ -293,9 +239,9 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         float
         """
         for predicted in self.staged_predict(X):
-            yield accuracy_score(y, predicted, sample_weight=sample_weight)
+            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
-    def staged_predict_proba(self, X):
+    def staged_predict_proba(self, X: Any) -> Iterator[Array]:
         """Shares in the vote of the first model, the first two, and so on.
 
         One sweep over the pairs serves all models: the differences are shared.
@@ -310,131 +256,87 @@ class BoostedImmigrateClassifier(WeightMatrixMixin, ClassifierMixin, BaseEstimat
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        X = self._used_features(X)
-        table, codes = self._fit_samples
-        problem = MarginProblem(table, codes, n_threads=n_threads(self.n_jobs))
-        many = problem.class_scores_many(
-            X,
-            [learner.weights for learner in self.estimators_],
-            [learner.sigma for learner in self.estimators_],
-        )
-        total, n_votes = 0.0, 0.0
-        for learner, scores in zip(self.estimators_, many):
-            votes = self._variant.votes(self._score(scores), learner.sigma)
-            total = total + learner.vote * votes
-            n_votes += learner.vote
-            yield total / n_votes
+        yield from self.model_.stages(X, self.n_jobs)
 
     @property
-    def _variant(self):
-        return VARIANTS[self.variant]
+    def estimators_(self) -> list[Learner]:
+        """Sigma, weights, error and vote of each model, in order."""
+        check_is_fitted(self)
+        return list(self.model_.learners)
 
     @property
-    def _solver_name(self):
-        return self._variant.solver
+    def rule_(self) -> str:
+        """The rule by which all models predict."""
+        check_is_fitted(self)
+        return self.model_.rule
 
-    def _score(self, scores):
-        """The class scores of the chosen rule."""
-        return getattr(scores, RULES[self.rule_])
+    def _offered_rules(self, variant: Variant) -> Sequence[str]:
+        if isinstance(self.rules, str):
+            check_option("rules", self.rules, ("auto",))
+            return variant.rules
+        check_rules(self.rules)
+        return self.rules
 
-    def _check_parameters(self):
-        check.check_option("variant", self.variant, VARIANTS)
-        self._check_matrix_parameters()
-        self._check_screen_parameters()
-        check.check_count("max_iter", self.max_iter)
-        check.check_not_negative("tol", self.tol)
-        for name in ("sigma_max", "sigma_min"):
-            check.check_positive(name, getattr(self, name))
-        if self.sigma_min > self.sigma_max:
-            raise ValueError(
-                f"sigma_min={self.sigma_min} is above sigma_max={self.sigma_max}; sigma falls "
-                "from the largest to the smallest."
-            )
-        if self.n_estimators is not None:
-            check.check_count("n_estimators", self.n_estimators)
-        if self.sigma != "auto":
-            check.check_positive("sigma", self.sigma)
-        check.check_option("rule", self.rule, ("auto", *RULES))
-
-    def _check_classes(self):
-        if self.variant == "paper" and len(self.classes_) > 2:
-            raise ValueError(
-                f"variant='paper' is for two classes and y holds {len(self.classes_)}; "
-                "use variant='samme'."
-            )
-
-    def _schedule(self, problem, start, codes):
-        """One sigma a round, and the rule of all rounds."""
-        n_rounds = self.n_estimators or self._variant.n_estimators
-        rules = self._variant.rules if self.rule == "auto" else (self.rule,)
-        if self.variant == "paper":
-            return falling_sigmas(self.sigma_max, self.sigma_min, n_rounds), rules[0]
-        sigmas = [self.sigma]
-        if self.sigma == "auto":
-            sigmas = sigma_grid("auto", self._fit_samples[0], start)
-        sigma, rule = self._best_single(problem, start, codes, sigmas, rules)
-        return [sigma] * n_rounds, rule
-
-    def _best_single(self, problem, start, codes, sigmas, rules):
+    def _best_single(self, task: Task, codes: Codes, rules: Sequence[str]) -> tuple[float, str]:
         """Sigma and rule at which a single model has the best leave-one-out accuracy."""
-        candidates = [(sigma, rule) for rule in rules for sigma in sigmas]
-        if len(candidates) == 1:
-            return candidates[0]
-        path = weight_path(
-            SOLVERS["monotone"],
-            problem,
-            start,
+        sigmas = sigma_grid(self.sigmas, task.references.table, task.start)
+        choices = Choices(sigmas, (None,), rules)
+        if len(choices.candidates) == 1:
+            return sigmas[0], rules[0]
+        # To the user's tolerance and not a wider one: nothing is finished afterwards here.
+        path = weight_path(task, task.solver.with_limits(max_iter=SINGLE_STEPS), choices)
+        selection = Selection.by_leave_one_out(choices, path, codes)
+        best = selection.candidates[selection.best()]
+        return best["sigma"], best["rule"]
+
+    def _rounds(
+        self, task: Task, variant: Variant, sigmas: Sequence[float], rule: str
+    ) -> Iterator[Learner]:
+        """Rounds up to the first after which nothing can be gained."""
+        codes = task.references.codes
+        n = len(codes)
+        anchor_weight = task.references.anchor_weight
+        learners = boosted(
+            task.problem,
+            codes,
+            np.full(n, 1 / n) if anchor_weight is None else anchor_weight,
             sigmas,
-            MATRIX_SETS[self.constraint],
-            is_warm=self.constraint == "psd",
-            max_iter=100,
-            tol=self.tol,
+            trainer(task, is_warm=variant.is_warm and task.is_warm),
+            rule=variant.voting,
+            score=attrgetter(RULES[rule]),
+            error_floor=variant.error_floor(n),
         )
-        scores = dict(zip(sigmas, (solution.scores for solution in path)))
-        accuracy = [
-            np.mean(getattr(scores[sigma], RULES[rule]).argmin(axis=1) == codes)
-            for sigma, rule in candidates
-        ]
-        return candidates[int(np.argmax(accuracy))]
-
-    def _trainer(self, start):
-        solver, weight_set = SOLVERS[self._solver_name], MATRIX_SETS[self.constraint]
-        is_warm = self.variant == "samme" and self.constraint == "psd"
-
-        def train(problem, sigma, last):
-            options = {"max_iter": self.max_iter, "tol": self.tol}
-            if not is_warm or last is None:
-                return solver(problem, start, sigma, weight_set, **options)
-            options["first_step"] = last.next_step
-            return solver(problem, last.weights, sigma, weight_set, **options)
-
-        return train
-
-    def _until_nothing_is_gained(self, rounds):
-        """Rounds up to the first that would repeat itself for ever.
-
-        With one sigma for all rounds, a useless learner leaves the anchor weights as they
-        were, and so does one without an error: the next round would be the same again.
-        """
-        for number, learner in enumerate(rounds, start=1):
+        for number, learner in enumerate(learners, start=1):
             if self.verbose:
-                print(f"round {number}   sigma {learner.sigma:.4g}   error {learner.error:.4f}")
+                progress(f"round {number}   sigma {learner.sigma:.4g}   error {learner.error:.4f}")
             yield learner
-            is_last = learner.vote == 0 or learner.error <= 1 / (2 * len(self._fit_samples[0]))
-            if self.variant == "samme" and is_last:
+            if variant.is_last(learner, n):
                 return
 
-    def _keep(self, rounds):
-        kept = [learner for learner in rounds if learner.vote > 0]
-        self.n_iter_ = len(rounds)
-        self.n_discarded_ = len(rounds) - len(kept)
-        if not kept:
-            best = min(rounds, key=lambda learner: learner.error)
-            kept = [Learner(best.sigma, best.weights, best.error, vote=1.0)]
-            warn_user(
-                f"All {len(rounds)} learners were discarded (errors of 0, or no better than "
-                "chance); the one with the smallest error stands alone. Try variant='samme'.",
-                UserWarning,
-            )
-        self.estimators_ = kept
-        self.weight_matrix_ = unit(sum(learner.vote * learner.weights for learner in kept))
+
+def trainer(task: Task, *, is_warm: bool) -> Trainer:
+    """What trains one learner, from where the round before ended if `is_warm`."""
+
+    def train(problem: MarginProblem, sigma: float, last: Solution | None) -> Solution:
+        # Only the anchor weights have changed since the last round: its end is near the new one.
+        if not is_warm or last is None:
+            return task.solver.solution(problem, task.start, sigma, task.weight_set)
+        return task.solver.solution(
+            problem, last.weights, sigma, task.weight_set, first_step=last.next_step
+        )
+
+    return train
+
+
+def voters(rounds: Sequence[Learner]) -> list[Learner]:
+    """The learners that vote; where all are useless, the one with the smallest error alone."""
+    kept = [learner for learner in rounds if learner.vote > 0]
+    if kept:
+        return kept
+    warn_user(
+        f"All {len(rounds)} learners were discarded (errors of 0, or no better than "
+        "chance); the one with the smallest error stands alone. Try variant='samme'.",
+        UserWarning,
+    )
+    best = min(rounds, key=lambda learner: learner.error)
+    return [Learner(best.sigma, best.weights, best.error, vote=1.0)]

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import VECTOR_SETS, share
 from immigrate.core.forms import LINEAR
-from immigrate.estimators import _validation as check
-from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
+from immigrate.estimators._fitted import RULES, FittedMargin, References
+from immigrate.estimators._margin_classifier import (
+    MarginClassifier,
+    print_step,
+    warn_unless_converged,
+)
+from immigrate.estimators._training import remember, training_data
 from immigrate.kernels.threads import n_threads
-from immigrate.kernels.warm_up import warm_up
 from immigrate.problems import MarginProblem
+from immigrate.solvers import Solver, even_start, resolved_solver
+from immigrate.typing import Array
 
-# On the simplex itself descent ends at a few features, see docs/deviations.md.
-WEIGHT_SETS = {"monotone": VECTOR_SETS["sphere"], "paper": VECTOR_SETS["sum"]}
 
-
-class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
+class IM4EClassifier(MarginClassifier):
     """Margin-based classifier that weighs features one by one, for tables of any width.
 
     IM4E [1]_ learns weights w >= 0 in the distance q = w' |x_i - x_j| between samples, such
@@ -39,29 +44,25 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
         Width of the neighbourhood, in units of q. Small: only the nearest hit and miss
         count. Large: all samples do. Weights sum to about 1, so q is about 1 for standardised
         features, and the default is an eighth of it.
-    solver : {"monotone", "paper"}, default="monotone"
-        "paper" takes the R package's steps: w is the positive part of minus the gradient,
-        scaled to sum 1, and the cost can rise. "monotone" takes the same step as long as the
-        cost falls and stops at a stationary point. It holds the Euclidean norm of w at
-        1 / sqrt(n_features), that of even weights which sum to 1, because on the sum itself
-        the cost is lowest at a handful of features or one.
+    solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
+        "paper" is ``FullSteps()``, the R package's steps: w is the positive part of minus the
+        gradient, scaled to sum 1, and the cost can rise. "monotone" is ``Descent()``: it takes
+        the same step as long as the cost falls and stops at a stationary point. It holds the
+        Euclidean norm of w at 1 / sqrt(n_features), that of even weights which sum to 1,
+        because on the sum itself the cost is lowest at a handful of features or one.
     rule : {"distance", "energy"}, default="distance"
         Score of a class: its expected distance (Eq. 9 of [2]_), or its free energy
         -sigma log sum exp(-q / sigma), which gives better probabilities.
-    max_iter : int, default=None
-        Limit on steps. None is 10 for ``solver="paper"``, as in the paper, and 100 for
-        "monotone".
-    tol : float, default=1e-3
-        "monotone" stops when the relative Frank-Wolfe gap is at most this; "paper" when the
-        cost changes by less.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
     verbose : bool, default=False
-        Print one line a step.
+        Whether to print one line per step.
 
     Attributes
     ----------
+    model_ : FittedMargin
+        All that predicting needs: references (the training samples), weights, sigma, rule.
     feature_weights_ : ndarray of shape (n_features,)
         w, scaled to sum 1.
     feature_importances_ : ndarray of shape (n_features,)
@@ -112,24 +113,20 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        sigma=0.125,
+        sigma: float = 0.125,
         *,
-        solver="monotone",
-        rule="distance",
-        max_iter=None,
-        tol=1e-3,
-        n_jobs=None,
-        verbose=False,
-    ):
+        solver: str | Solver = "monotone",
+        rule: str = "distance",
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.sigma = sigma
         self.solver = solver
         self.rule = rule
-        self.max_iter = max_iter
-        self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the feature weights.
 
         Parameters
@@ -144,29 +141,42 @@ class IM4EClassifier(MarginClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._check_margin_parameters()
-        check.check_option("rule", self.rule, RULES)
-        X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
-        if self.verbose:
-            warm_up(X.dtype, LINEAR, verbose=True)
+        solver = resolved_solver(self.solver)
+        sigma = check_positive("sigma", self.sigma)
+        check_option("rule", self.rule, RULES)
+        data = training_data(self, X, y, sample_weight)
+        n = n_threads(self.n_jobs)
         problem = MarginProblem(
-            X, codes, form=LINEAR, anchor_weight=anchor_weight, n_threads=n_threads(self.n_jobs)
+            data.X, data.codes, form=LINEAR, anchor_weight=data.anchor_weight, n_threads=n
         )
-        self.sigma_ = check.check_positive("sigma", self.sigma)
-        even = np.full(X.shape[1], 1 / X.shape[1])
-        solution = self._solution(problem, even, WEIGHT_SETS[self.solver])
-        self._keep(solution)
-        self._fit_samples = X, codes
-        self._weights = solution.weights
+        # Scaled to sum 1, the step is not the best of its set, and descent along it ends at a
+        # few features (docs/deviations.md): for solvers that do not ask for a projection.
+        weight_set = VECTOR_SETS["sphere" if solver.needs_projection else "sum"]
+        solution = solver.solution(
+            problem,
+            even_start(solver, data.X.shape[1]),
+            sigma,
+            weight_set,
+            on_step=print_step if self.verbose else None,
+        )
+        warn_unless_converged(solution, solver)
+        is_used = np.ones(data.X.shape[1], dtype=bool)
+        references = References(
+            data.X, data.codes, is_used, data.anchor_weight, form=LINEAR, laid_out={n: problem}
+        )
+        remember(self, data)
+        self._adopt(
+            FittedMargin(references, solution.weights, sigma, self.rule, solution.scores), solution
+        )
         return self
 
     @property
-    def feature_weights_(self):
+    def feature_weights_(self) -> Array:
         """The weight of each feature, scaled to sum 1."""
         check_is_fitted(self)
-        return share(self._weights)
+        return share(self.model_.weights)
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> Array:
         """The weight of each feature, scaled to sum 1."""
         return self.feature_weights_

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.base import BaseEstimator
+from typing import Any, Self
 
-from immigrate.core.cones import MATRIX_SETS
-from immigrate.core.pruning import pruned
-from immigrate.estimators import _validation as check
-from immigrate.estimators._margin_classifier import RULES, MarginClassifierMixin
-from immigrate.estimators._sigma import resolved_sigma
-from immigrate.estimators._weight_matrix import WeightMatrixMixin
+from immigrate.checks import check_option, check_prune
+from immigrate.estimators._fitted import RULES
+from immigrate.estimators._margin_classifier import (
+    MarginClassifier,
+    print_step,
+    warn_unless_converged,
+)
+from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._task import learning_task
+from immigrate.estimators._training import remember, training_data
+from immigrate.estimators.sigma import resolved_sigma
+from immigrate.solvers import Solver
 
 
-class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimator):
+class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     """Margin-based classifier that weighs features and pairs of features.
 
     IMMIGRATE [1]_ learns a matrix W of unit norm in the distance q = d' W d between samples,
@@ -30,56 +35,41 @@ class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimato
         Width of the neighbourhood, in units of q. Small: only the nearest hit and miss
         count. Large: all samples do. "auto" is 1/8 of the median of q over pairs of
         samples under the starting W, so the units of the table do not matter.
-    solver : {"monotone", "paper"}, default="monotone"
-        "paper" takes the full steps of Algorithm 2, whose cost can rise. "monotone" starts
-        with the same step, never lets the cost rise, and stops at a stationary point.
+    solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
+        "paper" is ``FullSteps()``, the steps of Algorithm 2, whose cost can rise. "monotone" is
+        ``Descent()``: it starts with the same step, never lets the cost rise, and stops at a
+        stationary point. Start, limit on steps and tolerance are parameters of the solver:
+        ``solver=Descent(max_iter=20, tol=1e-4)``.
     constraint : {"psd", "nonnegative", "both", "clip"}, default="psd"
         Where W lives: positive semi-definite (Theorem 3.1), element-wise non-negative, both,
         or "clip", the R package's step (the PSD step with negative weights set to 0
-        afterwards), which is no projection and so is offered for ``solver="paper"`` only.
+        afterwards), which is no projection and so is offered for the paper's steps only.
     rule : {"energy", "distance"}, default="energy"
         Score of a class: its free energy -sigma log sum exp(-q / sigma), or its expected
         distance (Eq. 9), as in the paper. Free energies predict better at the default sigma
         and give better probabilities.
-    init : {"auto", "identity", "random", "im4e"} or array-like of shape \
-(n_features, n_features), default="auto"
-        Where W starts. "auto" is the identity or, after a screen, a diagonal of the screen's
-        weights. "random" draws a symmetric non-negative matrix, as in the paper. "im4e" is a
-        diagonal of the weights of `IM4EClassifier`.
     prune : None, "auto" or float, default=None
         After the fit, set weights below this size to 0 and rescale; "auto" is the paper's
         limit, 1 over the number of features in W.
-    screen : None, "im4e", "pairs" or estimator, default=None
+    screen : None, "im4e", "pairs", estimator or `Screen`, default=None
         What weighs the features first, so that only those that pass enter W: for tables with
-        more than a few hundred features. "im4e" is the paper's IM4E-IMMIGRATE; an estimator
-        needs `feature_importances_` or `coef_`. A screen that looks at one feature at a time
-        can lose features that matter only together: "pairs" keeps what "im4e" keeps and the
-        20 features of the strongest pairs of `InteractionTest`.
-    screen_threshold : "auto" or float, default="auto"
-        Features pass a screen with a weight above this, where all weights sum to 1. "auto" is
-        the paper's limit, 2 / n_features: twice the average.
-    screen_max : int or None, default=200
-        Most features that may pass, the strongest first; None is no limit. W has this number
-        squared, and time grows with it: 2 / n_features can let thousands of genes pass. The
-        features of `keep`, and of the pairs with ``screen="pairs"``, come on top.
-    keep : array-like of str or int, default=None
-        Names or indices of features that stay whatever the screen says, beyond `screen_max`.
-    max_iter : int, default=None
-        Limit on steps. None is 10 for ``solver="paper"``, as in the paper, and 100 for
-        "monotone".
-    tol : float, default=1e-3
-        "monotone" stops when the relative Frank-Wolfe gap is at most this; "paper" when the
-        cost changes by less.
+        more than a few hundred features. "im4e" is the paper's IM4E-IMMIGRATE. A screen that
+        looks at one feature at a time can lose features that matter only together; "pairs"
+        looks at pairs too. How many pass, and which stay whatever the screen says, are
+        parameters of a `Screen`: ``screen=Screen("im4e", max_features=50, keep=["age"])``.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        For ``init="random"``.
+        For a solver with ``init="random"``.
     verbose : bool, default=False
-        Print one line a step.
+        Whether to print one line per step.
 
     Attributes
     ----------
+    model_ : FittedMargin
+        All that predicting needs: references (the training samples), weights, sigma, rule. It
+        stays as it was fitted whatever parameters are set later.
     weight_matrix_ : ndarray of shape (n_features, n_features)
         W: symmetric, with Frobenius norm 1. After a screen it covers the kept features, in
         the order of `get_feature_names_out`.
@@ -107,6 +97,8 @@ class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimato
     See Also
     --------
     IM4EClassifier : A weight for each feature and none for pairs; the paper's screen.
+    Descent, FullSteps : The solvers.
+    Screen : Options of a screen.
     sklearn.feature_selection.SelectFromModel : Selects features by `feature_importances_`.
 
     References
@@ -129,49 +121,39 @@ class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimato
     >>> sorted(table["feature_1"])
     ['body_shape', 'head_shape', 'jacket_color']
 
-    A screen for wide tables, and features that stay whatever it says:
+    A screen for wide tables, and a feature that stays whatever it says:
 
-    >>> model = ImmigrateClassifier(screen="im4e", screen_threshold=0.3, keep=["has_tie"])
+    >>> from immigrate import Screen
+    >>> screen = Screen("im4e", threshold=0.3, keep=["has_tie"])
+    >>> model = ImmigrateClassifier(screen=screen)
     >>> model.fit(scaler.fit_transform(X), y).get_feature_names_out()
     array(['head_shape', 'body_shape', 'jacket_color', 'has_tie'], dtype=object)
     """
 
     def __init__(
         self,
-        sigma="auto",
+        sigma: str | float = "auto",
         *,
-        solver="monotone",
-        constraint="psd",
-        rule="energy",
-        init="auto",
-        prune=None,
-        screen=None,
-        screen_threshold="auto",
-        screen_max=200,
-        keep=None,
-        max_iter=None,
-        tol=1e-3,
-        n_jobs=None,
-        random_state=None,
-        verbose=False,
-    ):
+        solver: str | Solver = "monotone",
+        constraint: str = "psd",
+        rule: str = "energy",
+        prune: str | float | None = None,
+        screen: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
         self.sigma = sigma
         self.solver = solver
         self.constraint = constraint
         self.rule = rule
-        self.init = init
         self.prune = prune
         self.screen = screen
-        self.screen_threshold = screen_threshold
-        self.screen_max = screen_max
-        self.keep = keep
-        self.max_iter = max_iter
-        self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weight matrix.
 
         Parameters
@@ -188,42 +170,33 @@ class ImmigrateClassifier(WeightMatrixMixin, MarginClassifierMixin, BaseEstimato
         -------
         self
         """
-        self._check_parameters()
-        X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
-        problem, start = self._problem(X, codes, anchor_weight)
-        self.sigma_ = resolved_sigma(self.sigma, self._fit_samples[0], start)
-        self._adopt(self._solution(problem, start, MATRIX_SETS[self.constraint]))
-        if self.prune is not None:
-            self._prune_weights(problem)
+        check_option("rule", self.rule, RULES)
+        check_prune("prune", self.prune)
+        data = training_data(self, X, y, sample_weight)
+        task = learning_task(self, data, self.n_jobs)
+        sigma = resolved_sigma(self.sigma, task.references.table, task.start)
+        solution = task.solver.solution(
+            task.problem,
+            task.start,
+            sigma,
+            task.weight_set,
+            on_step=print_step if self.verbose else None,
+        )
+        # A warning may be an error to the user: it comes before anything is written here.
+        warn_unless_converged(solution, task.solver)
+        model = task.fitted(solution, sigma, self.prune, self.rule)
+        remember(self, data)
+        self._adopt(model, solution)
         return self
 
-    @property
-    def _weights(self):
-        return self.weight_matrix_
 
-    def _check_parameters(self):
-        self._check_margin_parameters()
-        self._check_screen_parameters()
-        self._check_choices()
-        self._check_matrix_parameters()
-
-    def _check_choices(self):
-        check.check_option("rule", self.rule, RULES)
-        check.check_prune("prune", self.prune)
-
-    def _adopt(self, solution):
-        """Become the model that `solution` found."""
-        self._keep(solution)
-        self.weight_matrix_ = solution.weights
-        if self.constraint == "clip":
-            self.gap_ = np.nan
-
-    def _prune_weights(self, problem):
-        limit = prune_limit(self.prune, len(self.weight_matrix_))
-        self.weight_matrix_ = pruned(self.weight_matrix_, below=limit)
-        self._loo_scores = problem.loo_scores(self.weight_matrix_, self.sigma_)
-
-
-def prune_limit(prune, n_features):
-    """Size below which weights are pruned; "auto" is the paper's 1 / A."""
-    return 1 / n_features if prune == "auto" else prune
+def base_classifier(estimator: Any, default: ImmigrateClassifier) -> ImmigrateClassifier:
+    """The classifier that a path or an ensemble holds; None is the default one."""
+    if estimator is None:
+        return default
+    if not isinstance(estimator, ImmigrateClassifier):
+        raise ValueError(
+            f"estimator must be an ImmigrateClassifier or None, got {estimator!r}. Steps before "
+            "it, such as a scaler, belong in a pipeline around the whole."
+        )
+    return estimator

@@ -1,40 +1,48 @@
-"""IMMIGRATE with sigma and pruning chosen along a path."""
+"""IMMIGRATE with sigma, pruning and rule chosen along a path."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.core.cones import MATRIX_SETS
-from immigrate.core.pruning import pruned
-from immigrate.estimators import _validation as check
-from immigrate.estimators._immigrate import ImmigrateClassifier, prune_limit
-from immigrate.estimators._margin_classifier import RULES
-from immigrate.estimators._selection import CRITERIA, Selection, selection_columns
-from immigrate.estimators._sigma import sigma_grid
-from immigrate.kernels.results import ClassScores
-from immigrate.solvers import SOLVERS, Solution, weight_path
-from immigrate.typing import Array
+from immigrate.checks import check_choices, check_option, check_prune
+from immigrate.estimators._choice import (
+    CRITERIA,
+    Choices,
+    PathPoint,
+    Selection,
+    check_rules,
+    criterion_of_samples,
+    weight_path,
+)
+from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
+from immigrate.estimators._margin_classifier import MarginClassifier, warn_unless_converged
+from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._task import Task, learning_task
+from immigrate.estimators._training import TrainingData, remember, training_data
+from immigrate.estimators.sigma import sigma_grid
+from immigrate.solvers import Solver
+from immigrate.typing import Array, Codes
 
 # Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
 # many times wider, and the chosen one is then finished.
 PATH_TOLERANCE = 10
 
 
-class ImmigrateClassifierCV(ImmigrateClassifier):
+class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     """IMMIGRATE with sigma, pruning and prediction rule chosen along a path of sigma.
 
     The path runs from the largest sigma to the smallest, each fit starting where the one
-    before ended where that is safe (``solver="monotone"`` and ``constraint="psd"``; with
-    non-negative weights a start from a large sigma can end in a poor solution). The choice
-    is made by leave-one-out predictions of the training samples, which every fit gives away
-    for free, or by cross-validation as in the paper [1]_.
+    before ended where that is safe (descent with ``constraint="psd"``; with non-negative
+    weights a start from a large sigma can end in a poor solution). The choice is made by
+    leave-one-out predictions of the training samples, which every fit gives away for free, or
+    by cross-validation as in the paper [1]_.
 
     **The score by which sigma is chosen is not an estimate of performance.** Leave-one-out
     predictions use weights that have seen the sample, and any best of many is optimistic: on
@@ -43,6 +51,9 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
 
     Parameters
     ----------
+    estimator : ImmigrateClassifier, default=None
+        What is fitted at each sigma. None is ``ImmigrateClassifier()``. Its `sigma`, `prune` and
+        `rule` are what is chosen here and are not read; nor are its `n_jobs` and `verbose`.
     sigmas : {"auto", "paper"} or list of float, default="auto"
         "auto": 1, 1/2, ..., 1/32 times the median of q over pairs of samples under the
         starting W. "paper": 4, halved until it is not larger than 0.2.
@@ -60,24 +71,22 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
     one_standard_error : bool, default=False
         Instead of the best candidate, take the largest sigma, and the sparsest weights at
         that sigma, within one standard error of it.
-    solver, constraint, init, screen, screen_threshold, screen_max, keep, max_iter, tol
-        As in `ImmigrateClassifier`.
-    random_state : int, RandomState instance or None, default=None
-        For ``init="random"``.
     n_jobs : int, default=None
         Threads of the path, or processes over folds. None is 1 unless in a
         `joblib.parallel_config` context; -1 is all.
     verbose : bool, default=False
-        Print one line a sigma.
+        Whether to print one line per sigma.
 
     Attributes
     ----------
+    model_ : FittedMargin
+        All that predicting needs: references (the training samples), weights, sigma, rule.
     sigma_ : float
         The chosen sigma.
     prune_ : None, "auto" or float
     rule_ : str
     scores_path_ : pandas.DataFrame
-        A row a candidate: `sigma`, `prune`, `rule`, `selection_score` (a selection criterion,
+        A row per candidate: `sigma`, `prune`, `rule`, `selection_score` (a selection criterion,
         **not** performance), `standard_error`, `n_weights` (weights that are not 0, on and
         above the diagonal), `is_chosen`.
     weights_path_ : ndarray of shape (n_sigmas, n_features, n_features)
@@ -85,11 +94,15 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         `tol` where the path is warm; `weight_matrix_` is taken on from there to `tol`.
     costs_path_ : ndarray of shape (n_sigmas,)
         Cost at each of them.
+    selection_ : Selection
+        The choices, and what the criterion says of each.
     cv_results_ : dict
         The candidates as in scikit-learn's searches: `params`, `param_*`, `mean_test_score`,
         `std_test_score`, `rank_test_score`, and `split*_test_score` with a `cv` of several
         splits.
-    weight_matrix_, feature_importances_, objective_path_, gap_, n_iter_, converged_
+    weight_matrix_, feature_importances_, screen_importances_
+        As in `ImmigrateClassifier`, at the chosen parameters on all samples.
+    objective_path_, gap_, n_iter_, converged_
         As in `ImmigrateClassifier`, at the chosen parameters on all samples.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
@@ -116,50 +129,39 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
     >>> model = make_pipeline(StandardScaler(), ImmigrateClassifierCV(sigmas=[4, 2, 1, 0.5]))
     >>> model.fit(X, y)[-1].sigma_
     4.0
+
+    Other weights, other steps, a screen: all are parameters of the estimator inside.
+
+    >>> from immigrate import ImmigrateClassifier
+    >>> path = ImmigrateClassifierCV(ImmigrateClassifier(constraint="nonnegative"))
+    >>> path.set_params(estimator__solver="paper").get_params()["estimator__solver"]
+    'paper'
     """
 
     def __init__(
         self,
-        sigmas="auto",
+        estimator: ImmigrateClassifier | None = None,
         *,
-        prunes=(None,),
-        rules=("energy", "distance"),
-        cv=None,
-        scoring="accuracy",
-        one_standard_error=False,
-        solver="monotone",
-        constraint="psd",
-        init="auto",
-        screen=None,
-        screen_threshold="auto",
-        screen_max=200,
-        keep=None,
-        max_iter=None,
-        tol=1e-3,
-        random_state=None,
-        n_jobs=None,
-        verbose=False,
-    ):
+        sigmas: Any = "auto",
+        prunes: Sequence[Any] = (None,),
+        rules: Sequence[str] = ("energy", "distance"),
+        cv: Any = None,
+        scoring: str = "accuracy",
+        one_standard_error: bool = False,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
         self.sigmas = sigmas
         self.prunes = prunes
         self.rules = rules
         self.cv = cv
         self.scoring = scoring
         self.one_standard_error = one_standard_error
-        self.solver = solver
-        self.constraint = constraint
-        self.init = init
-        self.screen = screen
-        self.screen_threshold = screen_threshold
-        self.screen_max = screen_max
-        self.keep = keep
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the path and choose.
 
         Parameters
@@ -176,171 +178,124 @@ class ImmigrateClassifierCV(ImmigrateClassifier):
         -------
         self
         """
-        self._check_parameters()
-        X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
-        problem, start = self._problem(X, codes, anchor_weight)
-        sigmas = sigma_grid(self.sigmas, self._fit_samples[0], start)
-        path = self._path(problem, start, sigmas)
+        self._check_choices()
+        base = base_classifier(self.estimator, ImmigrateClassifier())
+        data = training_data(self, X, y, sample_weight)
+        task = learning_task(base, data, self.n_jobs)
+        sigmas = sigma_grid(self.sigmas, task.references.table, task.start)
+        choices = Choices(sigmas, self.prunes, self.rules)
+        path = weight_path(task, path_solver(task), choices, verbose=self.verbose)
         if self.cv is None:
-            samples = [self._criterion(path, [point.scores for point in path], codes)]
+            selection = Selection.by_leave_one_out(choices, path, data.codes, self.scoring)
         else:
-            samples = self._cross_validated(X, codes, anchor_weight, groups, sigmas)
-        selection = Selection.over(
-            {"prune": self.prunes, "rule": self.rules, "sigma": sigmas}, samples
-        )
-        self._choose(selection, path, problem)
+            selection = self._cross_validated(base, data, choices, groups)
+        self._choose(selection, path, task, data)
         return self
 
-    def __repr__(self, N_CHAR_MAX=700):
-        text = super().__repr__(N_CHAR_MAX)
-        if not hasattr(self, "_scores_path"):
+    @property
+    def scores_path_(self) -> pd.DataFrame:
+        """A row per candidate, with its selection criterion: not an estimate of performance."""
+        check_is_fitted(self)
+        return self.selection_.table(self._n_weights, self._chosen)
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The candidates as in scikit-learn's searches."""
+        check_is_fitted(self)
+        return self.selection_.results()
+
+    @property
+    def rule_(self) -> str:
+        """The chosen rule."""
+        check_is_fitted(self)
+        return self.model_.rule
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        # The one number of a fitted path that is easily taken for something else says what it is.
+        text: str = super().__repr__(N_CHAR_MAX)
+        if not hasattr(self, "model_"):
             return text
-        score = self._scores_path["selection_score"][self._scores_path["is_chosen"]].item()
+        score = self.selection_.score[self._chosen]
         return (
             f"{text}\n# sigma = {self.sigma_:.4g} chosen by {self.scoring} {score:.3f}: "
             "a selection criterion, not an estimate of performance"
         )
 
-    @property
-    def scores_path_(self):
-        """A row a candidate, with its selection criterion: not an estimate of performance."""
-        import pandas as pd
+    def _check_choices(self) -> None:
+        check_option("scoring", self.scoring, CRITERIA)
+        check_rules(self.rules)
+        for prune in check_choices("prunes", self.prunes):
+            check_prune("prunes", prune)
 
-        check_is_fitted(self)
-        return pd.DataFrame(self._scores_path)
-
-    @property
-    def _rule(self):
-        return self.rule_
-
-    def _check_choices(self):
-        check.check_option("scoring", self.scoring, CRITERIA)
-        for name, choices in (("prunes", self.prunes), ("rules", self.rules)):
-            if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
-                raise ValueError(f"{name} must be a list of choices, got {choices!r}.")
-            if len(set(choices)) < len(choices):
-                raise ValueError(f"{name}={choices!r} holds a choice twice.")
-        for rule in self.rules:
-            check.check_option("rules", rule, RULES)
-        for prune in self.prunes:
-            check.check_prune("prunes", prune)
-
-    @property
-    def _is_warm(self):
-        # With non-negative weights a start from a larger sigma can end in a poor solution.
-        return self.solver == "monotone" and self.constraint == "psd"
-
-    def _path(self, problem, start, sigmas):
-        """Every sigma, and every pruning at each, in the order of `sigmas`."""
-        limits = self._limits()
-        if self._is_warm:
-            limits["tol"] *= PATH_TOLERANCE
-        solutions = weight_path(
-            SOLVERS[self.solver],
-            problem,
-            start,
-            sigmas,
-            MATRIX_SETS[self.constraint],
-            is_warm=self._is_warm,
-            **limits,
-        )
-        points = []
-        for sigma, solution in zip(sigmas, solutions):
-            points += [path_point(problem, solution, sigma, prune) for prune in self.prunes]
-            if self.verbose:
-                print(f"sigma {sigma:.4g}   steps {solution.n_iter}   cost {points[-1].cost:.6e}")
-        return points
-
-    def _criterion(self, path, scores, y):
-        """Criterion of every sample under every candidate, in the order of `ParameterGrid`."""
-        of_sample = CRITERIA[self.scoring]
-        return np.array(
-            [
-                of_sample(getattr(score, RULES[rule]), point.sigma, y)
-                for prune in self.prunes
-                for rule in self.rules
-                for point, score in zip(path, scores)
-                if point.prune == prune
-            ]
-        )
-
-    def _cross_validated(self, X, codes, anchor_weight, groups, sigmas):
-        splitter = check_cv(self.cv, codes, classifier=True)
-        return Parallel(n_jobs=self.n_jobs)(
-            delayed(self._fold)(X, codes, anchor_weight, train, test, sigmas)
-            for train, test in splitter.split(X, codes, groups)
-        )
-
-    def _fold(self, X, codes, anchor_weight, train, test, sigmas):
-        """Criterion of the test samples; the screen sees the training samples only."""
-        check.check_class_sizes(
-            self.classes_, np.bincount(codes[train], minlength=len(self.classes_))
-        )
-        model = copy.copy(self)
-        weight = None if anchor_weight is None else anchor_weight[train]
-        if weight is not None and not weight.any():
-            raise ValueError(
-                "sample_weight is zero for all training samples of a fold; use a cv that spreads "
-                "the weighted samples, such as a shuffled StratifiedKFold."
+    def _cross_validated(
+        self, base: ImmigrateClassifier, data: TrainingData, choices: Choices, groups: Any
+    ) -> Selection:
+        """What folds say of the candidates; the screen sees the training samples only."""
+        splitter = check_cv(self.cv, data.codes, classifier=True)
+        samples = Parallel(n_jobs=self.n_jobs)(
+            delayed(criterion_of_fold)(
+                base, data.rows(train), (data.X[test], data.codes[test]), choices, self.scoring
             )
-        problem, start = model._problem(X[train], codes[train], weight)
-        path = model._path(problem, start, sigmas)
-        X_test = model._used_features(X[test])
-        scores = problem.class_scores_many(
-            X_test, [point.weights for point in path], [point.sigma for point in path]
+            for train, test in splitter.split(data.X, data.codes, groups)
         )
-        return model._criterion(path, scores, codes[test])
+        return Selection.over(choices, samples)
 
-    def _finished(self, problem, point):
-        """The chosen fit taken on from the tolerance of the path to the user's."""
-        solution = SOLVERS[self.solver](
-            problem,
-            point.solution.weights,
-            point.sigma,
-            MATRIX_SETS[self.constraint],
-            first_step=point.solution.next_step,
-            **self._limits(),
+    def _choose(
+        self, selection: Selection, path: list[PathPoint], task: Task, data: TrainingData
+    ) -> None:
+        """Become the chosen model."""
+        candidates = selection.candidates
+        points = {(point.model.sigma, point.prune): point for point in path}
+        at = [points[c["sigma"], c["prune"]] for c in candidates]
+        n_weights = np.array([np.count_nonzero(np.triu(point.model.weights)) for point in at])
+        chosen = selection.simplest(n_weights) if self.one_standard_error else selection.best()
+        point = finished(task, at[chosen], candidates[chosen]["rule"])
+        warn_unless_converged(point.solution, task.solver)
+        # One solution per sigma, whatever was pruned from it.
+        solutions = [point.solution for point in path[:: len(self.prunes)]]
+        weights = np.array([solution.weights for solution in solutions])
+        costs = np.array([solution.objective_path[-1] for solution in solutions])
+        remember(self, data)
+        self._adopt(point.model, point.solution)
+        self.prune_, self.weights_path_, self.costs_path_ = point.prune, weights, costs
+        self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen
+
+
+def path_solver(task: Task) -> Solver:
+    """The solver of the path: a rougher one where the chosen fit is finished from there."""
+    if not task.is_warm:
+        return task.solver
+    return task.solver.with_limits(tol=PATH_TOLERANCE * task.solver.tol)
+
+
+def finished(task: Task, point: PathPoint, rule: str) -> PathPoint:
+    """The chosen fit taken on from the tolerance of the path to the user's."""
+    solution, sigma = point.solution, point.model.sigma
+    if task.is_warm:
+        solution = task.solver.solution(
+            task.problem,
+            solution.weights,
+            sigma,
+            task.weight_set,
+            first_step=solution.next_step,
         )
-        return path_point(problem, solution, point.sigma, point.prune)
-
-    def _choose(self, selection, path, problem):
-        n_weights = {
-            (point.sigma, point.prune): np.count_nonzero(np.triu(point.weights)) for point in path
-        }
-        sizes = np.array([n_weights[c["sigma"], c["prune"]] for c in selection.candidates])
-        chosen = selection.simplest(sizes) if self.one_standard_error else selection.best()
-        candidate = selection.candidates[chosen]
-        self.sigma_, self.prune_, self.rule_ = (candidate[k] for k in ("sigma", "prune", "rule"))
-        point = next(p for p in path if (p.sigma, p.prune) == (self.sigma_, self.prune_))
-        if self._is_warm:
-            point = self._finished(problem, point)
-        self._adopt(point.solution)
-        self.weight_matrix_, self._loo_scores = point.weights, point.scores
-        by_sigma = {p.sigma: p.solution for p in path}
-        self.weights_path_ = np.array([solution.weights for solution in by_sigma.values()])
-        self.costs_path_ = np.array([s.objective_path[-1] for s in by_sigma.values()])
-        self.cv_results_ = selection.results()
-        self._scores_path = selection_columns(selection, sizes, chosen)
+    return PathPoint(point.prune, task.fitted(solution, sigma, point.prune, rule), solution)
 
 
-class PathPoint(NamedTuple):
-    """One (sigma, prune): weights and the leave-one-out scores at them."""
-
-    sigma: float
-    prune: object
-    weights: Array
-    scores: ClassScores
-    solution: Solution
-
-    @property
-    def cost(self):
-        """Cost at this sigma, before pruning."""
-        return self.solution.objective_path[-1]
-
-
-def path_point(problem, solution, sigma, prune):
-    """The solution at `sigma`, pruned."""
-    if prune is None:
-        return PathPoint(sigma, prune, solution.weights, solution.scores, solution)
-    weights = pruned(solution.weights, below=prune_limit(prune, len(solution.weights)))
-    return PathPoint(sigma, prune, weights, problem.loo_scores(weights, sigma), solution)
+def criterion_of_fold(
+    base: ImmigrateClassifier,
+    train: TrainingData,
+    test: tuple[Array, Codes],
+    choices: Choices,
+    scoring: str,
+) -> Array:
+    """Criterion of the test samples under every candidate, fitted on the training samples."""
+    # One thread: folds are spread over processes.
+    task = learning_task(base, train, n_jobs=None)
+    path = weight_path(task, path_solver(task), choices)
+    X, codes = test
+    models = [point.model for point in path]
+    scores = task.references.scores(
+        X, [model.weights for model in models], [model.sigma for model in models], n_jobs=None
+    )
+    return criterion_of_samples(choices, scores, codes, scoring)

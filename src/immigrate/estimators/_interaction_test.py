@@ -12,14 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from immigrate.checks import check_count
 from immigrate.estimators._columns import column_indices, numeric_table
-from immigrate.estimators._validation import check_count
-from immigrate.estimators._warnings import warn_user
 from immigrate.inference.additive import Draws, null_model
 from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
 from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
 from immigrate.inference.search import Effort, Search, searched_terms
 from immigrate.inference.stepwise import ROUNDING, Found, stepwise_terms
+from immigrate.messages import warn_user
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)

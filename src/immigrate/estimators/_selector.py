@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+import copy
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -16,15 +17,17 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from immigrate.estimators import _validation as check
+from immigrate.checks import check_count, check_finite, check_selected_count
 from immigrate.estimators._columns import numeric_table, with_categories
 from immigrate.estimators._immigrate import ImmigrateClassifier
-from immigrate.estimators._interactions import is_false, pair_test
-from immigrate.estimators._screening import importances
-from immigrate.estimators._warnings import warn_user
+from immigrate.estimators._importance import chosen_by_importance
+from immigrate.estimators._screen import importances
+from immigrate.estimators.weight_table import is_false, pair_test
+from immigrate.messages import warn_user
+from immigrate.typing import Array, Mask
 
 
-def _has_no_products(selector):
+def _has_no_products(selector: ImmigrateSelector) -> bool:
     if selector.pairs:
         raise AttributeError("Products of pairs cannot be turned back; use pairs=False.")
     return True
@@ -81,19 +84,19 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
     >>> X, y = make_xor(300, 5, noise=0.1, random_state=0)
     >>> selector = ImmigrateSelector(n_features_to_select=2, pairs=True, test=True)
     >>> selector.fit(X, y).get_feature_names_out()
-    array(['a', 'b', 'a * b'], dtype=object)
+    array(['a', 'b', 'a × b'], dtype=object)
     """
 
     def __init__(
         self,
-        estimator=None,
+        estimator: Any = None,
         *,
-        n_features_to_select=None,
-        threshold=None,
-        pairs=False,
-        n_pairs=5,
-        test=None,
-    ):
+        n_features_to_select: int | float | None = None,
+        threshold: float | None = None,
+        pairs: bool = False,
+        n_pairs: int = 5,
+        test: Any = None,
+    ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
@@ -101,7 +104,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         self.n_pairs = n_pairs
         self.test = test
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose features and pairs.
 
         Parameters
@@ -116,23 +119,14 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         -------
         self
         """
-        _, nominal = numeric_table(X)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self._check_parameters()
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self._means = np.average(X, axis=0, weights=sample_weight)
-        if hasattr(self, "feature_names_in_"):
-            X = pd.DataFrame(X, columns=self.feature_names_in_)
-        self.estimator_ = (
-            ImmigrateClassifier() if self.estimator is None else clone(self.estimator)
-        )
-        self.feature_importances_ = importances(self.estimator_, X, y, sample_weight)
-        self.pairs_ = self._chosen_pairs(with_categories(X, nominal), y, sample_weight)
-        self._check_names()
+        # Everything is learned on a copy, which this selector becomes when all has gone well.
+        fitted = copy.copy(self)
+        fitted.__dict__.pop("test_", None)
+        fitted._learn(X, y, sample_weight)
+        self.__dict__ = fitted.__dict__
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Array:
         """The chosen columns of `X`, then the products of the chosen pairs.
 
         Parameters
@@ -155,7 +149,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         return np.hstack([selected, centred[:, a] * centred[:, b]])
 
     @available_if(_has_no_products)
-    def inverse_transform(self, X):
+    def inverse_transform(self, X: Any) -> Array:
         """Put the chosen columns back in their places, with zeros between them.
 
         Parameters
@@ -168,8 +162,8 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         """
         return super().inverse_transform(X)
 
-    def get_feature_names_out(self, input_features=None):
-        """Names of the chosen features, then "a * b" for each chosen pair.
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the chosen features, then "a × b" for each chosen pair.
 
         Parameters
         ----------
@@ -184,22 +178,38 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         if not self.pairs:
             return selected
         names = _check_feature_names_in(self, input_features)
-        products = [f"{names[a]} * {names[b]}" for a, b in self.pairs_]
+        products = [f"{names[a]} × {names[b]}" for a, b in self.pairs_]
         return np.array([*selected, *products], dtype=object)
 
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        _, nominal = numeric_table(X)
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self._check_parameters()
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        self._means = np.average(X, axis=0, weights=sample_weight)
+        if hasattr(self, "feature_names_in_"):
+            X = pd.DataFrame(X, columns=self.feature_names_in_)
+        self.estimator_ = (
+            ImmigrateClassifier() if self.estimator is None else clone(self.estimator)
+        )
+        self.feature_importances_ = importances(self.estimator_, X, y, sample_weight)
+        self.pairs_ = self._chosen_pairs(with_categories(X, nominal), y, sample_weight)
+        self._check_names()
+
     @property
-    def _has_test(self):
+    def _has_test(self) -> bool:
         return self.test is not None and not is_false(self.test)
 
-    def _check_parameters(self):
-        check.check_selected_count(self.n_features_to_select, self.n_features_in_)
-        check.check_count("n_pairs", self.n_pairs)
+    def _check_parameters(self) -> None:
+        check_selected_count(self.n_features_to_select, self.n_features_in_)
+        check_count("n_pairs", self.n_pairs)
         if self.threshold is not None:
-            check.check_finite("threshold", self.threshold)
+            check_finite("threshold", self.threshold)
         if not isinstance(self.pairs, bool | np.bool_):
             raise ValueError(f"pairs must be True or False, got {self.pairs!r}.")
 
-    def _check_names(self):
+    def _check_names(self) -> None:
         if not self.pairs:
             return
         names, count = np.unique(self.get_feature_names_out().astype(str), return_counts=True)
@@ -209,8 +219,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
                 "named after their features. Rename the columns of X."
             )
 
-    def _chosen_pairs(self, X, y, sample_weight):
-        vars(self).pop("test_", None)
+    def _chosen_pairs(self, X: Any, y: np.ndarray, sample_weight: Array | None) -> np.ndarray:
         if self._has_test:
             self.test_ = clone(pair_test(self.test))
             if X.shape[1] < 2:
@@ -230,22 +239,18 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         columns = [table[name].map(position) for name in ("feature_1", "feature_2")]
         return np.stack(columns, axis=1).astype(int)
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
         importance, count = self.feature_importances_, self.n_features_to_select
         limit = self.threshold
-        if limit is None:
-            limit = importance.mean() if count is None else -np.inf
-        mask = importance >= limit
-        if count is not None:
-            is_count = isinstance(count, Integral)
-            n_kept = count if is_count else max(1, round(count * len(importance)))
-            mask[np.argsort(-importance, kind="stable")[n_kept:]] = False
+        if limit is None and count is None:
+            limit = float(importance.mean())
+        mask = chosen_by_importance(importance, limit, count)
         if self._has_test:
             mask[self.pairs_.ravel()] = True
         return mask
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags

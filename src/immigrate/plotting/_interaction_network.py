@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.estimators._validation import check_count
-from immigrate.plotting._style import PALETTE, require_matplotlib, short_names, spaced
+from immigrate.checks import check_count
+from immigrate.plotting.style import PALETTE, require_matplotlib, short_names, spaced
+from immigrate.typing import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FOUND, NOT_FOUND, POSITIVE, NEGATIVE = PALETTE[1], "0.72", PALETTE[0], PALETTE[4]
 WIDTH, HEIGHT = 2.1, 1.35  # half of the picture; the circle has radius 1
@@ -59,11 +65,13 @@ class InteractionNetworkDisplay:
     [['head_shape', 'body_shape']]
     """
 
-    def __init__(self, *, table):
+    def __init__(self, *, table: pd.DataFrame) -> None:
         self.table = table
 
     @classmethod
-    def from_estimator(cls, estimator, *, test=False, top=12, ax=None):
+    def from_estimator(
+        cls, estimator: Any, *, test: Any = False, top: int = 12, ax: Axes | None = None
+    ) -> Self:
         """Draw the pairs of a fitted model.
 
         Parameters
@@ -87,7 +95,7 @@ class InteractionNetworkDisplay:
             )
         return cls(table=estimator.interactions(test=test)).plot(top=top, ax=ax)
 
-    def plot(self, *, top=12, ax=None):
+    def plot(self, *, top: int = 12, ax: Axes | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -117,16 +125,16 @@ class InteractionNetworkDisplay:
         return self
 
     @property
-    def _is_tested(self):
+    def _is_tested(self) -> bool:
         return "is_found" in self.table
 
-    def _pairs(self, top):
+    def _pairs(self, top: int) -> pd.DataFrame:
         pairs = self.table[(self.table["kind"] == "pair") & (self.table["weight"] != 0)]
         is_found = pairs["is_found"] if self._is_tested else False
         pairs = pairs.assign(is_found=is_found, size=pairs["weight"].abs())
         return pairs.sort_values(["is_found", "size"], ascending=False, kind="stable").head(top)
 
-    def _places(self):
+    def _places(self) -> dict[str, Array]:
         """A place on the circle for each feature of the pairs, partners near each other."""
         ends = self.pairs_[["feature_1", "feature_2"]]
         codes, names = pd.factorize(ends.to_numpy().ravel())
@@ -139,13 +147,14 @@ class InteractionNetworkDisplay:
         circle = np.column_stack([np.cos(angles), np.sin(angles)])
         return {names[i]: place for i, place in zip(order, circle)}
 
-    def _draw_pairs(self, ax, places):
+    def _draw_pairs(self, ax: Axes, places: dict[str, Array]) -> None:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
         largest = self.pairs_["size"].max()
         thickest = THICKEST * min(1.0, MANY_PAIRS / max(len(self.pairs_), 1))
         # The strongest last, on top.
+        pair: Any
         for pair in self.pairs_[::-1].itertuples():
             start, end = places[pair.feature_1], places[pair.feature_2]
             bend = 0.35 * (start + end) / 2
@@ -160,12 +169,12 @@ class InteractionNetworkDisplay:
                 )
             )
 
-    def _color(self, pair):
+    def _color(self, pair: Any) -> str:
         if self._is_tested:
             return FOUND if pair.is_found else NOT_FOUND
         return POSITIVE if pair.weight > 0 else NEGATIVE
 
-    def _draw_features(self, ax, places):
+    def _draw_features(self, ax: Axes, places: dict[str, Array]) -> None:
         main = self.table[self.table["kind"] == "main"]
         size = dict(zip(main["feature_1"], main["weight"].abs()))
         largest = max([size.get(name, 0.0) for name in places], default=0.0) or 1.0
@@ -186,8 +195,10 @@ class InteractionNetworkDisplay:
                     fontsize="small",
                     annotation_clip=False,
                 )
+        x, y = np.reshape(list(places.values()), (-1, 2)).T
         ax.scatter(
-            *np.reshape(list(places.values()), (-1, 2)).T,
+            x,
+            y,
             s=[SMALLEST_NODE + LARGEST_NODE * size.get(name, 0.0) / largest for name in places],
             color="0.25",
             edgecolor="white",
@@ -195,7 +206,7 @@ class InteractionNetworkDisplay:
             zorder=3,
         )
 
-    def _draw_legend(self, ax):
+    def _draw_legend(self, ax: Axes) -> None:
         from matplotlib.lines import Line2D
 
         if self._is_tested:
@@ -225,7 +236,7 @@ class InteractionNetworkDisplay:
         ax.set_title("circle: weight of a feature · line: weight of a pair", fontsize="medium")
 
 
-def label_height(ax, font_points=9.0):
+def label_height(ax: Axes, font_points: float = 9.0) -> float:
     """Height of a line of small text in units of the circle's radius."""
     size = ax.get_window_extent()
     pixels_per_unit = min(size.width / (2 * WIDTH), size.height / (2 * HEIGHT))

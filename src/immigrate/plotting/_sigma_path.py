@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from itertools import cycle
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.plotting._style import PALETTE, require_matplotlib, short_names, spread_labels
+from immigrate.plotting.style import PALETTE, require_matplotlib, short_names, spread_labels
+from immigrate.typing import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
 
 # Curves stand this factor of sigma apart, so that their error bars can be told from each other.
 BESIDE = 1.025
@@ -54,14 +60,16 @@ class SigmaPathDisplay:
     3
     """
 
-    def __init__(self, *, scores, costs, weights, feature_names):
+    def __init__(
+        self, *, scores: pd.DataFrame, costs: Array, weights: Array, feature_names: Any
+    ) -> None:
         self.scores = scores
         self.costs = costs
         self.weights = weights
         self.feature_names = feature_names
 
     @classmethod
-    def from_estimator(cls, estimator, *, top=6, axes=None):
+    def from_estimator(cls, estimator: Any, *, top: int = 6, axes: Any = None) -> Self:
         """Draw the path of a fitted `ImmigrateClassifierCV`.
 
         Parameters
@@ -89,7 +97,7 @@ class SigmaPathDisplay:
         )
         return display.plot(top=top, axes=axes)
 
-    def plot(self, *, top=6, axes=None):
+    def plot(self, *, top: int = 6, axes: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -122,10 +130,10 @@ class SigmaPathDisplay:
         return self
 
     @property
-    def _chosen(self):
+    def _chosen(self) -> pd.Series:
         return self.scores[self.scores["is_chosen"]].iloc[0]
 
-    def _plot_scores(self, ax):
+    def _plot_scores(self, ax: Axes) -> None:
         curves = list(self.scores.groupby(["prune", "rule"], sort=False, dropna=False))
         for k, (color, (_, curve)) in enumerate(zip(cycle(PALETTE), curves)):
             sigma = curve["sigma"] * BESIDE ** (k - (len(curves) - 1) / 2)
@@ -156,7 +164,7 @@ class SigmaPathDisplay:
         ax.set_title("Used to choose sigma; not an estimate of performance", fontsize="medium")
         ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 
-    def _label(self, candidate):
+    def _label(self, candidate: pd.Series) -> str:
         """Rule, and pruning where there was a choice of it."""
         words = [f"{candidate['rule']} rule"]
         if self.scores["prune"].nunique() > 1:
@@ -164,11 +172,11 @@ class SigmaPathDisplay:
             words.append("not pruned" if prune == "None" else f"pruned ({prune})")
         return ", ".join(words)
 
-    def _plot_costs(self, ax):
+    def _plot_costs(self, ax: Axes) -> None:
         ax.plot(self._sigmas, self.costs, color=PALETTE[0], marker="o", markersize=4)
         ax.set_ylabel("cost at the solution")
 
-    def _plot_weights(self, ax, top):
+    def _plot_weights(self, ax: Axes, top: int) -> None:
         a, b = np.triu_indices(self.weights.shape[1])
         tracks = self.weights[:, a, b]  # (n_sigmas, n_weights)
         by_size = np.argsort(-np.abs(tracks).max(axis=0), kind="stable")
@@ -186,5 +194,5 @@ class SigmaPathDisplay:
         spread_labels(ax, self._sigmas.max(), ends)
 
     @property
-    def _sigmas(self):
+    def _sigmas(self) -> Array:
         return np.sort(self.scores["sigma"].unique())[::-1]

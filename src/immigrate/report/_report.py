@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import warnings
 from html import escape
+from os import PathLike
 from pathlib import Path
+from typing import Any, Self
 
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import column_or_1d
 
-from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
-from immigrate.estimators._validation import check_count, check_positive
+from immigrate.checks import check_count, check_share
+from immigrate.estimators import ImmigrateClassifierCV
+from immigrate.messages import progress
 from immigrate.report._page import check_can_be_drawn, page
 from immigrate.report._summary import summarised
 
@@ -31,8 +34,8 @@ class Report:
 
     Examples
     --------
+    >>> from immigrate import Report
     >>> from immigrate.datasets import make_monk1
-    >>> from immigrate.report import Report
     >>> X, y = make_monk1()
     >>> report = Report.of(X, y, title="MONK-1", cv=3)
     >>> found = report.summary["test"]["found"]
@@ -41,23 +44,23 @@ class Report:
     >>> report.save("monk1.html")  # doctest: +SKIP
     """
 
-    def __init__(self, *, summary, estimator):
+    def __init__(self, *, summary: dict[str, Any], estimator: Any) -> None:
         self.summary = summary
         self.estimator = estimator
 
     @classmethod
     def of(
         cls,
-        X,
-        y,
-        estimator=None,
+        X: Any,
+        y: Any,
+        estimator: Any = None,
         *,
-        title="IMMIGRATE report",
-        cv=10,
-        level=0.05,
-        n_jobs=None,
-        verbose=0,
-    ):
+        title: str = "IMMIGRATE report",
+        cv: int = 10,
+        alpha: float = 0.05,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> Self:
         """Fit, cross-validate, test the pairs, and sum up.
 
         Parameters
@@ -73,12 +76,12 @@ class Report:
         cv : int, default=10
             Folds of cross-validation, two at least, and fewer where a class is too small for
             so many. They are shuffled with a fixed seed.
-        level : float, default=0.05
+        alpha : float, default=0.05
             Adjusted p-value up to which two features are said to act together.
         n_jobs : int, default=None
             Processes over folds.
-        verbose : int, default=0
-            Passed to joblib: reports each fold.
+        verbose : bool, default=False
+            Whether to print one line per stage: the fit, the test, the cross-validation.
 
         Returns
         -------
@@ -87,11 +90,12 @@ class Report:
         check_can_be_drawn()
         if check_count("cv", cv) < 2:
             raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
-        if check_positive("level", level) >= 1:
-            raise ValueError(f"level must be a number between 0 and 1, got {level!r}.")
+        check_share("alpha", alpha)
         estimator = _default_model() if estimator is None else estimator
         _check_has_weights(_last_step(estimator))
         y = column_or_1d(y, warn=True)
+        if verbose:
+            progress(f"fit of {type(_last_step(estimator)).__name__} on all samples")
         model, warned = _fitted(estimator, X, y)
         summary = summarised(
             X,
@@ -100,14 +104,14 @@ class Report:
             _last_step(model),
             title=title,
             n_folds=cv,
-            level=level,
+            alpha=alpha,
             warned=warned,
             n_jobs=n_jobs,
             verbose=verbose,
         )
         return cls(summary=summary, estimator=model)
 
-    def html(self):
+    def html(self) -> str:
         """The page.
 
         Returns
@@ -116,7 +120,7 @@ class Report:
         """
         return page(self.summary, _last_step(self.estimator))
 
-    def save(self, path):
+    def save(self, path: str | PathLike[str]) -> Path:
         """Write the page.
 
         Parameters
@@ -128,12 +132,12 @@ class Report:
         pathlib.Path
             Where it is.
         """
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.html(), encoding="utf-8")
-        return path
+        place = Path(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(self.html(), encoding="utf-8")
+        return place
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         # In a frame, so that the page's style and the notebook's leave each other alone.
         return (
             f'<iframe srcdoc="{escape(self.html())}" width="100%" height="700" '
@@ -141,7 +145,7 @@ class Report:
         )
 
 
-def _fitted(estimator, X, y):
+def _fitted(estimator: Any, X: Any, y: Any) -> tuple[Any, list[str]]:
     """A fitted clone, with the names of columns where all its steps can pass them on; warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -151,7 +155,7 @@ def _fitted(estimator, X, y):
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-def _fitted_with_names(estimator, X, y):
+def _fitted_with_names(estimator: Any, X: Any, y: Any) -> Any:
     if not isinstance(estimator, Pipeline) or not hasattr(X, "columns"):
         return clone(estimator).fit(X, y)
     try:
@@ -161,15 +165,15 @@ def _fitted_with_names(estimator, X, y):
         return clone(estimator).fit(X, y)
 
 
-def _default_model():
+def _default_model() -> Pipeline:
     return make_pipeline(StandardScaler(), ImmigrateClassifierCV())
 
 
-def _last_step(model):
+def _last_step(model: Any) -> Any:
     return model[-1] if isinstance(model, Pipeline) else model
 
 
-def _check_has_weights(model):
+def _check_has_weights(model: Any) -> None:
     if not hasattr(model, "interactions"):
         raise TypeError(
             f"{type(model).__name__} has no weights of pairs to report; use ImmigrateClassifier, "

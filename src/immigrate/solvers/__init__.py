@@ -1,27 +1,54 @@
-"""Problem and rule in, weights out. Knows nothing of scikit-learn.
+"""Problem and weight set in, weights out. Knows nothing of tables, labels or classifiers.
 
 =============  ================================================================
-``gap``        Theorem 3.1 for any cone, and the certificate that comes with it
+``solver``     what a solver is, what it needs, and what it returns
 ``paper``      Algorithm 2: full steps
 ``monotone``   spectral projected gradient: a cost that never rises
-``path``       one solution for each sigma
 ``nearest``    one pass under a hard coupling: Relief, ReliefF, LFE
-``result``     what comes back
+``boosting``   Algorithm 3: a vote of solutions
 =============  ================================================================
 """
 
-from immigrate.solvers.monotone import spectral_descent
-from immigrate.solvers.paper import full_steps
-from immigrate.solvers.path import weight_path
-from immigrate.solvers.result import Solution, Stop
+from __future__ import annotations
 
-SOLVERS = {"monotone": spectral_descent, "paper": full_steps}
+from typing import Any
+
+import numpy as np
+
+from immigrate.checks import check_option
+from immigrate.solvers.monotone import Descent, spectral_descent
+from immigrate.solvers.paper import FullSteps, full_steps
+from immigrate.solvers.solver import Problem, Solution, Solver, Stop
+from immigrate.typing import Array
+
+SOLVERS: dict[str, type[Solver]] = {"monotone": Descent, "paper": FullSteps}
 
 __all__ = [
     "SOLVERS",
+    "Descent",
+    "FullSteps",
+    "Problem",
     "Solution",
+    "Solver",
     "Stop",
+    "even_start",
     "full_steps",
+    "resolved_solver",
     "spectral_descent",
-    "weight_path",
 ]
+
+
+def resolved_solver(solver: str | Solver, **limits: Any) -> Solver:
+    """The solver that a name stands for, with these limits; a solver stays what it is."""
+    if isinstance(solver, Solver):
+        return solver.checked()
+    return SOLVERS[check_option("solver", solver, SOLVERS)](**limits)
+
+
+def even_start(solver: Solver, n_features: int) -> Array:
+    """Even weights that sum to 1, where a method with a weight vector starts."""
+    if not isinstance(solver.init, str) or solver.init != "auto":
+        raise ValueError(
+            f"A weight vector starts from even weights, got init={solver.init!r}; use init='auto'."
+        )
+    return np.full(n_features, 1 / n_features)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from immigrate.kernels.results import ClassScores
 from immigrate.problems.margin import MarginProblem
-from immigrate.solvers.result import Solution
-from immigrate.typing import Array
+from immigrate.solvers.solver import Solution
+from immigrate.typing import Array, Codes
 
 # What trains one learner: problem with the round's anchor weights, sigma, the round before.
 Trainer = Callable[[MarginProblem, float, "Solution | None"], Solution]
@@ -64,16 +63,16 @@ def falling_sigmas(largest: float, smallest: float, n_rounds: int) -> list[float
 
 def boosted(
     problem: MarginProblem,
-    y: NDArray[np.intp],
+    y: Codes,
     anchor_weight: Array,
     sigmas: Sequence[float],
     train: Trainer,
-    rule: VotingRule,
     *,
+    rule: VotingRule,
     score: Callable[[ClassScores], Array],
     error_floor: float = 0.0,
 ) -> Iterator[Learner]:
-    """One learner a round, useless ones with a vote of 0.
+    """One learner per round, useless ones with a vote of 0.
 
     The error is that of leave-one-out predictions, which come free with the fit: a sample is
     never its own neighbour, as in the hit sets of the paper.
@@ -81,7 +80,10 @@ def boosted(
     Parameters
     ----------
     sigmas : sequence of float
-        One a round.
+        One per round.
+    train : callable
+        Trains one learner.
+    rule : VotingRule
     score : callable
         Which of the class scores decides.
     error_floor : float
@@ -93,8 +95,10 @@ def boosted(
     for sigma in sigmas:
         solution = train(problem.with_anchor_weight(D), sigma, solution)
         is_wrong = score(solution.scores).argmin(axis=1) != y
+        # D sums to 1, so this is a share.
         error = max(float(D[is_wrong].sum()), error_floor)
         if rule.is_useless(error, n_classes):
+            # It leaves D alone: the next round differs by its sigma only.
             yield Learner(sigma, solution.weights, error, 0.0)
             continue
         vote = rule.vote(error, n_classes)

@@ -3,29 +3,33 @@
 Each iterate is W+ = P_K(W - t Sigma), scaled onto the sphere. At t = infinity this is Theorem 3.1,
 tried first; after a step, t is the Barzilai-Borwein length <dW, dW> / <dW, dSigma>, which
 knows the curvature along the last step. A trial point with a higher cost is refused and t cut.
+With a penalty in the weight set, P_K is its proximal map and the cost includes its value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.core.cones import WeightSet, norm
+from immigrate.core.cones import Oracle, WeightSet, norm, oracle
 from immigrate.kernels.results import ClassScores
-from immigrate.problems.margin import MarginProblem
-from immigrate.solvers.gap import Oracle, oracle
-from immigrate.solvers.result import Solution, Stop
+from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 
+# Each refused trial point costs a sweep, so cuts are deep; after so many of them a step is shorter
+# than the rounding of the weights.
 STEP_CUT = 4.0
 MAX_CUTS = 20
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """A point, what the pass over the pairs said there, and the oracle's answer."""
+    """A point, what the pass over the pairs said there, and the oracle's answer.
+
+    The cost includes the penalty of the weight set, the gradient does not.
+    """
 
     weights: Array
     cost: float
@@ -35,7 +39,7 @@ class Iterate:
 
 
 def spectral_descent(
-    problem: MarginProblem,
+    problem: Problem,
     start: Array,
     sigma: float,
     weight_set: WeightSet,
@@ -43,7 +47,7 @@ def spectral_descent(
     max_iter: int,
     tol: float,
     first_step: float = np.inf,
-    on_step: Callable[[int, float, float], None] | None = None,
+    on_step: OnStep | None = None,
 ) -> Solution:
     """Descend from `start` until the relative Frank-Wolfe gap is at most `tol`.
 
@@ -52,16 +56,17 @@ def spectral_descent(
     """
 
     def visit(weights: Array, reject_above: float = np.inf) -> Iterate | None:
-        at = problem.evaluate(weights, sigma, reject_above=reject_above)
+        penalty = weight_set.value(weights)
+        at = problem.evaluate(weights, sigma, reject_above=reject_above - penalty)
         if at.gradient is None:
             return None
-        return Iterate(
-            weights, at.cost, at.gradient, at.scores, oracle(weights, at.gradient, weight_set)
-        )
+        best = oracle(weights, at.gradient, weight_set)
+        return Iterate(weights, at.cost + penalty, at.gradient, at.scores, best)
 
     now = visit(start)
     assert now is not None
     path, n_passes, step = [now.cost], 1, first_step
+    # Near a solution costs differ by their rounding only: a reason to stop, not to refuse.
     rounding = problem.cost_rounding(sigma)
     while True:
         if on_step:
@@ -96,18 +101,87 @@ def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
 
 def _trial_points(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Array]:
     """Points along the projected path, from the longest step to the shortest."""
+    # A step as long as the weights themselves: of the right size whatever the units of the cost.
     cautious = norm(now.weights) / norm(now.gradient)
     if np.isinf(step) and now.oracle.weights is not None:
         yield now.oracle.weights
         step = cautious
     for _ in range(MAX_CUTS):
-        point = weight_set.project(now.weights - step * now.gradient)
+        point = weight_set.prox(now.weights - step * now.gradient, step)
+        # The projection of a long step can be 0, which lies on no sphere.
         if norm(point) > 0:
             yield weight_set.scaled(point)
+        # A spectral step can be too long by many orders: do not cut it down bit by bit.
         step = min(step / STEP_CUT, cautious)
 
 
 def _barzilai_borwein(before: Iterate, after: Iterate) -> float:
     change = after.weights - before.weights
     curvature = float(np.vdot(change, after.gradient - before.gradient))
+    # Where the cost curves downwards no length is known to be too long: the paper's step again.
     return float(np.vdot(change, change)) / curvature if curvature > 0 else np.inf
+
+
+class Descent(Solver):
+    """Steps that never raise the cost, to a stationary point: spectral projected gradient.
+
+    The first step is the paper's; the lengths of the later ones follow the curvature of the
+    cost [1]_, and a step that would raise it is cut.
+
+    Parameters
+    ----------
+    init : {"auto", "identity", "random", "im4e"} or array-like of shape \
+(n_features, n_features), default="auto"
+        Where W starts. "auto" is the identity or, after a screen, a diagonal of the screen's
+        weights. "random" draws a symmetric non-negative matrix, as in the paper. "im4e" is a
+        diagonal of the weights of `IM4EClassifier`. Methods with a weight vector start from
+        even weights and take "auto" only.
+    max_iter : int, default=100
+        Limit on steps.
+    tol : float, default=1e-3
+        Stops when the relative Frank-Wolfe gap is at most this.
+
+    See Also
+    --------
+    FullSteps : The steps of the paper.
+
+    References
+    ----------
+    .. [1] E. G. Birgin, J. M. Martinez and M. Raydan, "Nonmonotone spectral projected gradient
+       methods on convex sets", SIAM Journal on Optimization 10(4), 2000.
+       :doi:`10.1137/S1052623497330963`
+
+    Examples
+    --------
+    >>> from immigrate import Descent, ImmigrateClassifier
+    >>> from immigrate.datasets import make_monk1
+    >>> model = ImmigrateClassifier(0.5, solver=Descent(tol=1e-6)).fit(*make_monk1())
+    >>> bool(model.gap_ <= 1e-6)
+    True
+    """
+
+    needs_feasible_start = True
+    needs_projection = True
+    can_warm_start = True
+
+    def solution(
+        self,
+        problem: Problem,
+        start: Array,
+        sigma: float,
+        weight_set: WeightSet,
+        *,
+        first_step: float = np.inf,
+        on_step: OnStep | None = None,
+    ) -> Solution:
+        """The weights found from `start`."""
+        return spectral_descent(
+            problem,
+            start,
+            sigma,
+            weight_set,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            first_step=first_step,
+            on_step=on_step,
+        )

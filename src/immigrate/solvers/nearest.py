@@ -52,6 +52,7 @@ def one_pass(
         D, scaled to sum 1 over the anchors. By default all weigh the same.
     n_threads : int
     """
+    # Here and below: imported late, so that importing the library does not import Numba.
     from immigrate.kernels.neighbours import nearest_pairs, sum_over_anchors
 
     n = table.y.size

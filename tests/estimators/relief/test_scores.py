@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import relief_oracles as oracle
 
-from immigrate import LFE, IRelief, Relief, ReliefF, Simba
+from immigrate import LFE, Descent, FullSteps, IRelief, Relief, ReliefF, Simba
 from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators.relief._simba import Margin
 from immigrate.problems.inliers import InlierProblem
@@ -134,7 +134,7 @@ def test_simba_is_the_best_of_its_ascents():
 def test_irelief_takes_the_steps_of_the_paper(kind, n_classes):
     X, y, is_categorical, weight, d = cases(kind, n_classes)
     model = IRelief(
-        sigma=0.3, solver="paper", max_iter=3, tol=0, categorical_features=is_categorical
+        sigma=0.3, solver=FullSteps(max_iter=3, tol=0), categorical_features=is_categorical
     ).fit(X, y, weight)
     w = np.full(X.shape[1], 1 / np.sqrt(X.shape[1]))
     for _ in range(3):
@@ -145,7 +145,9 @@ def test_irelief_takes_the_steps_of_the_paper(kind, n_classes):
 @pytest.mark.parametrize("kind", ["continuous", "mixed"])
 def test_irelief_ends_at_a_fixed_point(kind):
     X, y, is_categorical, weight, d = cases(kind, 2)
-    model = IRelief(sigma=0.5, tol=1e-10, categorical_features=is_categorical).fit(X, y, weight)
+    model = IRelief(sigma=0.5, solver=Descent(tol=1e-10), categorical_features=is_categorical).fit(
+        X, y, weight
+    )
     w = model.feature_importances_
     assert model.converged_
     assert np.diff(model.objective_path_).max() <= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate import IRelief, Relief, ReliefF, Simba
+from immigrate import FullSteps, IRelief, Relief, ReliefF, Simba
 from immigrate.datasets import make_xor
 
 N_SEEDS = 10
@@ -37,4 +37,4 @@ def test_learned_weights_find_both(model):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_full_steps_of_irelief_circle_and_lose_one():
     """Why descent is the default: weight moves to and fro between the two, further every time."""
-    assert n_found(IRelief(solver="paper", tol=1e-8)) < 9
+    assert n_found(IRelief(solver=FullSteps(max_iter=100, tol=1e-8))) < 9

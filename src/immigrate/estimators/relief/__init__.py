@@ -10,3 +10,12 @@ IRelief     weighted Manhattan    soft                 diagonal      unit sphere
 LFE         Euclidean             nearest              full matrix   positive part of spectrum
 ==========  ====================  ===================  ============  =========================
 """
+
+from immigrate.estimators.relief._irelief import IRelief
+from immigrate.estimators.relief._lfe import LFE
+from immigrate.estimators.relief._margin_knn import make_margin_knn
+from immigrate.estimators.relief._relief import Relief
+from immigrate.estimators.relief._relieff import ReliefF
+from immigrate.estimators.relief._simba import Simba
+
+__all__ = ["LFE", "IRelief", "Relief", "ReliefF", "Simba", "make_margin_knn"]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate.core.cones import WeightSet, nonnegative_part, unit
+from immigrate.checks import check_positive
+from immigrate.core.cones import Cone, nonnegative_part, unit
 from immigrate.core.forms import LINEAR
-from immigrate.estimators import _validation as check
-from immigrate.estimators._warnings import warn_user
-from immigrate.estimators.relief._selector import MarginSelector
+from immigrate.core.mixed_table import MixedTable
+from immigrate.estimators.relief._base import MarginSelector
 from immigrate.kernels.threads import n_threads
+from immigrate.messages import warn_user
 from immigrate.problems import InlierProblem, MarginProblem
-from immigrate.solvers import SOLVERS, Stop
+from immigrate.solvers import Solution, Solver, Stop, even_start, resolved_solver
+from immigrate.typing import Array
+
+# Fixed points are sought to more digits than the minima of the classifiers.
+LIMITS = {"max_iter": 100, "tol": 1e-6}
 
 
 class IRelief(MarginSelector):
@@ -29,21 +36,17 @@ class IRelief(MarginSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Keep so many features with the highest weights; a float is a share of all. None
-        keeps every feature above `threshold`.
+        keeps every feature that reaches `threshold`.
     threshold : float, default=None
-        Keep only features with a weight above this. None is 0 when `n_features_to_select`
-        is None, else no limit.
+        Keep only features with a weight of at least this. None is every weight above 0 when
+        `n_features_to_select` is None, else no limit.
     sigma : float, default=1.0
         Width of the kernel, in units of the distance.
-    solver : {"monotone", "paper"}, default="monotone"
+    solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
         "paper" takes the full steps of [1]_, which converge where sigma is large enough and
         may circle for ever where it is not. "monotone" starts with the same step, never
-        lets the cost rise, and stops at a fixed point.
-    max_iter : int, default=100
-        Limit on steps.
-    tol : float, default=1e-6
-        "monotone" stops when the relative Frank-Wolfe gap is at most this; "paper" when the
-        cost changes by less.
+        lets the cost rise, and stops at a fixed point. The names stand for solvers with
+        ``max_iter=100, tol=1e-6``.
     scale : {"range", None}, default="range"
         Numeric differences in units of the feature's range, or as they are.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
@@ -93,35 +96,29 @@ class IRelief(MarginSelector):
 
     def __init__(
         self,
-        n_features_to_select=None,
+        n_features_to_select: int | float | None = None,
         *,
-        threshold=None,
-        sigma=1.0,
-        solver="monotone",
-        max_iter=100,
-        tol=1e-6,
-        scale="range",
-        categorical_features="from_dtype",
-        n_jobs=None,
-    ):
+        threshold: float | None = None,
+        sigma: float = 1.0,
+        solver: str | Solver = "monotone",
+        scale: str | None = "range",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
         self.sigma = sigma
         self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
         self.scale = scale
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
-        check.check_positive("sigma", self.sigma)
-        check.check_option("solver", self.solver, SOLVERS)
-        check.check_count("max_iter", self.max_iter)
-        check.check_not_negative("tol", self.tol)
+        check_positive("sigma", self.sigma)
 
-    def _feature_scores(self, table, anchor_weight):
+    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+        solver = resolved_solver(self.solver, **LIMITS)
         margin = MarginProblem(
             table.values,
             table.y,
@@ -130,26 +127,20 @@ class IRelief(MarginSelector):
             n_threads=n_threads(self.n_jobs),
         )
         problem = InlierProblem(margin, table.y, anchor_weight=anchor_weight)
-        solution = SOLVERS[self.solver](
-            problem,
-            unit(np.ones(table.values.shape[1])),
-            float(self.sigma),
-            WeightSet(nonnegative_part),
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        self.objective_path_ = np.array(solution.objective_path)
-        self.gap_, self.n_iter_, self.converged_ = (
-            solution.gap,
-            solution.n_iter,
-            solution.converged,
-        )
+        even = unit(even_start(solver, table.values.shape[1]))
+        solution = solver.solution(problem, even, float(self.sigma), Cone(nonnegative_part))
         if not solution.converged:
             warn_user(_advice(solution), ConvergenceWarning)
-        return solution.weights
+        return {
+            "feature_importances_": solution.weights,
+            "objective_path_": np.array(solution.objective_path),
+            "gap_": solution.gap,
+            "n_iter_": solution.n_iter,
+            "converged_": solution.converged,
+        }
 
 
-def _advice(solution):
+def _advice(solution: Solution) -> str:
     if solution.stop is Stop.NO_DIRECTION:
         return (
             "No feature differs more from misses than from hits: the weights are where they "
@@ -158,5 +149,5 @@ def _advice(solution):
         )
     return (
         f"Stopped after {solution.n_iter} steps because {solution.stop.value}. "
-        "Raise max_iter, tol or sigma, or use solver='monotone'."
+        "Raise sigma, or max_iter or tol of the solver, or use solver='monotone'."
     )

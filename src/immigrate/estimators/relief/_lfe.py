@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immigrate.core.cones import norm
+from immigrate.checks import check_count
+from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.forms import QUADRATIC
 from immigrate.core.mixed_table import mixed_table
-from immigrate.estimators import _validation as check
-from immigrate.estimators._warnings import warn_user
+from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
-from immigrate.solvers.gap import NEGLIGIBLE
+from immigrate.messages import warn_user
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
+from immigrate.typing import Array
 
 
 class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -72,11 +75,11 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, n_components=None, *, n_jobs=None):
+    def __init__(self, n_components: int | None = None, *, n_jobs: int | None = None) -> None:
         self.n_components = n_components
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the components.
 
         Parameters
@@ -93,10 +96,9 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self
         """
         if self.n_components is not None:
-            check.check_count("n_components", self.n_components)
-        X, codes, anchor_weight = check.check_training_data(self, X, y, sample_weight)
-        X = X.astype(np.float64, copy=False)
-        margin = self._margin_scatter(X, codes, anchor_weight)
+            check_count("n_components", self.n_components)
+        data = training_data(self, X, y, sample_weight)
+        margin = self._margin_scatter(data)
         eigenvalues, vectors = linalg.eigh(margin)
         is_positive = eigenvalues > NEGLIGIBLE * np.abs(eigenvalues).max()
         if not is_positive.any():
@@ -106,10 +108,11 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 ConvergenceWarning,
             )
             eigenvalues, is_positive = np.ones_like(eigenvalues), np.ones_like(is_positive)
-        self._keep(eigenvalues[is_positive][::-1], vectors[:, is_positive].T[::-1])
+        remember(self, data)
+        self._adopt(eigenvalues[is_positive][::-1], vectors[:, is_positive].T[::-1])
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Array:
         """Project onto the components.
 
         Parameters
@@ -122,25 +125,27 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return X @ self.components_.T
+        projected: Array = X @ self.components_.T
+        return projected
 
-    def _margin_scatter(self, X, codes, anchor_weight):
+    def _margin_scatter(self, data: TrainingData) -> Array:
         """sum_n D_n (m m' - h h')."""
+        X = data.X.astype(np.float64, copy=False)
         # W does not depend on the units of X; a power of two is exact.
         X = np.ldexp(X, -np.frexp(np.ptp(X / 2, axis=0).max())[1])
         W = np.empty((X.shape[1], X.shape[1]))
         return one_pass(
-            mixed_table(X, codes, scale=None),
+            mixed_table(X, data.codes, scale=None),
             Nearest(),
             lambda pairs: QUADRATIC.scatter(
                 W, (X[pairs.neighbour] - X[pairs.anchor]).T[:, :, None], pairs.weight[:, None]
             ),
-            sides=hit_and_miss_sides(len(self.classes_)),
-            anchor_weight=anchor_weight,
+            sides=hit_and_miss_sides(len(data.classes)),
+            anchor_weight=data.anchor_weight,
             n_threads=n_threads(self.n_jobs),
         )
 
-    def _keep(self, eigenvalues, vectors):
+    def _adopt(self, eigenvalues: Array, vectors: Array) -> None:
         # Eigenvectors have no sign; the largest entry is made positive.
         largest = np.abs(vectors).argmax(axis=1)[:, None]
         vectors = vectors * np.sign(np.take_along_axis(vectors, largest, axis=1))
@@ -151,10 +156,10 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_components_ = len(self.components_)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.n_components_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags

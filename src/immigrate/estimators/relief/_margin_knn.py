@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from immigrate.estimators import _validation as check
-from immigrate.estimators.relief._selector import METRICS, MarginSelector
+from immigrate.checks import check_option
+from immigrate.estimators.relief._base import METRICS, MarginSelector
+from immigrate.typing import Array
 
 
-def make_margin_knn(weigher, *, n_neighbors=1, metric="euclidean"):
+def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclidean") -> Pipeline:
     """Pipeline of a method of the Relief family and k nearest neighbours under its weights.
 
     This is how the family enters the tables of the IMMIGRATE paper: Relief and Simba with
@@ -46,7 +49,7 @@ def make_margin_knn(weigher, *, n_neighbors=1, metric="euclidean"):
     >>> bool(cross_val_score(model, X, y).mean() > 0.9)
     True
     """
-    check.check_option("metric", metric, METRICS)
+    check_option("metric", metric, METRICS)
     knn = KNeighborsClassifier(n_neighbors, metric=metric)
     if isinstance(weigher, MarginSelector):
         return make_pipeline(WeightedFeatures(weigher, metric=metric), knn)
@@ -63,29 +66,32 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     metric : {"euclidean", "manhattan"}, default="euclidean"
     """
 
-    def __init__(self, selector, *, metric="euclidean"):
+    def __init__(self, selector: Any, *, metric: str = "euclidean") -> None:
         self.selector = selector
         self.metric = metric
 
-    def fit(self, X, y, **fit_params):
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit the selector; `fit_params` go to it."""
-        self.selector_ = clone(self.selector).fit(X, y, **fit_params)
-        self.n_features_in_ = self.selector_.n_features_in_
-        if hasattr(self.selector_, "feature_names_in_"):
-            self.feature_names_in_ = self.selector_.feature_names_in_
-        if self.selector_.is_categorical_.any():
+        selector = clone(self.selector).fit(X, y, **fit_params)
+        if selector.is_categorical_.any():
             raise ValueError(
                 "make_margin_knn takes numeric features only; encode the categorical ones first, "
                 "for example with OneHotEncoder."
             )
-        weight = np.maximum(self.selector_.feature_importances_, 0.0)
+        weight = np.maximum(selector.feature_importances_, 0.0)
         if not weight.any():
             weight = np.ones_like(weight)  # no feature is of use: plain nearest neighbours
         stretch = np.sqrt(weight) if self.metric == "euclidean" else weight
-        self.stretch_ = stretch / self.selector_.difference_units_
+        self.selector_, self.stretch_ = selector, stretch / selector.difference_units_
+        self.n_features_in_ = selector.n_features_in_
+        if hasattr(selector, "feature_names_in_"):
+            self.feature_names_in_ = selector.feature_names_in_
+        else:
+            self.__dict__.pop("feature_names_in_", None)
         return self
 
-    def transform(self, X):
+    def transform(self, X: Any) -> Array:
         """`X` times the stretch of each feature."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False) * self.stretch_
+        stretched: Array = validate_data(self, X, dtype=np.float64, reset=False) * self.stretch_
+        return stretched

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+
+from immigrate.typing import Array, Mask
 
 FROM_DTYPE = "from_dtype"
 
 
-def text_as_codes(X):
+def text_as_codes(X: Any) -> tuple[Any, Mask | None]:
     """A data frame with category and text columns as codes, and their mask; else `X` and None.
 
     Missing categories become NaN.
@@ -26,7 +30,12 @@ def text_as_codes(X):
     return coded, is_text
 
 
-def categorical_mask(categorical_features, n_features, names=None, is_text=None):
+def categorical_mask(
+    categorical_features: Any,
+    n_features: int,
+    names: np.ndarray | None = None,
+    is_text: Mask | None = None,
+) -> Mask:
     """Mask of the categorical columns from a mask, indices, names or "from_dtype"."""
     is_text = np.zeros(n_features, dtype=bool) if is_text is None else is_text
     if isinstance(categorical_features, str) and categorical_features == FROM_DTYPE:
@@ -41,7 +50,7 @@ def categorical_mask(categorical_features, n_features, names=None, is_text=None)
     return mask
 
 
-def _mask(categorical_features, n_features, names):
+def _mask(categorical_features: Any, n_features: int, names: np.ndarray | None) -> Mask:
     mask = np.zeros(n_features, dtype=bool)
     if categorical_features is None:
         return mask
@@ -68,7 +77,7 @@ def _mask(categorical_features, n_features, names):
     return mask
 
 
-def _positions(given, names):
+def _positions(given: np.ndarray, names: np.ndarray | None) -> list[int]:
     known = [] if names is None else list(names)
     unknown = [str(name) for name in given if name not in known]
     if unknown:
@@ -80,7 +89,7 @@ def _positions(given, names):
     return [known.index(name) for name in given]
 
 
-def _check_range(indices, n_features):
+def _check_range(indices: np.ndarray, n_features: int) -> None:
     outside = indices[(indices < -n_features) | (indices >= n_features)]
     if outside.size:
         raise ValueError(
@@ -88,10 +97,10 @@ def _check_range(indices, n_features):
         )
 
 
-def _is_text(column):
+def _is_text(column: pd.Series) -> bool:
     return isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_string_dtype(column)
 
 
-def _codes(column):
+def _codes(column: pd.Series) -> Array:
     codes, _ = pd.factorize(column, sort=False)
     return np.where(codes < 0, np.nan, codes.astype(float))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
-from immigrate.estimators import _validation as check
-from immigrate.estimators.relief._selector import METRICS, MarginSelector
+from immigrate.checks import check_count, check_option
+from immigrate.core.mixed_table import MixedTable
+from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, one_pass
+from immigrate.typing import Array, Codes
 
 
 class Relief(MarginSelector):
@@ -23,10 +27,10 @@ class Relief(MarginSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Keep so many features with the highest scores; a float is a share of all. None keeps
-        every feature above `threshold`.
+        every feature that reaches `threshold`.
     threshold : float, default=None
-        Keep only features with a score above this. None is 0 when `n_features_to_select` is
-        None, else no limit.
+        Keep only features with a score of at least this. None is every score above 0 when
+        `n_features_to_select` is None, else no limit.
     n_anchors : int, default=None
         M of Algorithm 1: how many samples, drawn at random without replacement, have their
         nearest hit and miss looked up. None is all of them.
@@ -78,16 +82,16 @@ class Relief(MarginSelector):
 
     def __init__(
         self,
-        n_features_to_select=None,
+        n_features_to_select: int | float | None = None,
         *,
-        threshold=None,
-        n_anchors=None,
-        metric="euclidean",
-        scale="range",
-        categorical_features="from_dtype",
-        n_jobs=None,
-        random_state=None,
-    ):
+        threshold: float | None = None,
+        n_anchors: int | None = None,
+        metric: str = "euclidean",
+        scale: str | None = "range",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
         self.n_anchors = n_anchors
@@ -97,24 +101,25 @@ class Relief(MarginSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
-        check.check_option("metric", self.metric, METRICS)
+        check_option("metric", self.metric, METRICS)
         if self.n_anchors is not None:
-            check.check_count("n_anchors", self.n_anchors)
+            check_count("n_anchors", self.n_anchors)
 
-    def _feature_scores(self, table, anchor_weight):
-        return one_pass(
+    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+        score = one_pass(
             table,
             Nearest(is_squared=self.metric == "euclidean"),
             feature_differences(table, is_squared=True),
-            sides=hit_and_miss_sides(len(self.classes_)),
+            sides=hit_and_miss_sides(int(table.y.max()) + 1),
             anchors=self._anchors(table.y.size, anchor_weight),
             anchor_weight=anchor_weight,
             n_threads=n_threads(self.n_jobs),
         )
+        return {"feature_importances_": score}
 
-    def _anchors(self, n_samples, anchor_weight):
+    def _anchors(self, n_samples: int, anchor_weight: Array | None) -> Codes:
         # A sample of weight 0 would be drawn in vain.
         drawn_from = (
             np.arange(n_samples) if anchor_weight is None else np.flatnonzero(anchor_weight)
@@ -122,4 +127,5 @@ class Relief(MarginSelector):
         if self.n_anchors is None or self.n_anchors >= drawn_from.size:
             return drawn_from
         rng = check_random_state(self.random_state)
-        return np.sort(rng.choice(drawn_from, self.n_anchors, replace=False))
+        drawn: Codes = np.sort(rng.choice(drawn_from, self.n_anchors, replace=False))
+        return drawn

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from immigrate.estimators import _validation as check
-from immigrate.estimators.relief._selector import METRICS, MarginSelector
+from immigrate.checks import check_count, check_option
+from immigrate.core.mixed_table import MixedTable
+from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, one_pass, prior_weighted_sides
+from immigrate.typing import Array
 
 
 class ReliefF(MarginSelector):
@@ -24,10 +28,10 @@ class ReliefF(MarginSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Keep so many features with the highest scores; a float is a share of all. None keeps
-        every feature above `threshold`.
+        every feature that reaches `threshold`.
     threshold : float, default=None
-        Keep only features with a score above this. None is 0 when `n_features_to_select` is
-        None, else no limit.
+        Keep only features with a score of at least this. None is every score above 0 when
+        `n_features_to_select` is None, else no limit.
     n_neighbors : int, default=10
         k. A class with fewer other samples counts as a whole. Samples equally far share
         their weight, so the order of the rows does not matter.
@@ -78,14 +82,14 @@ class ReliefF(MarginSelector):
 
     def __init__(
         self,
-        n_features_to_select=None,
+        n_features_to_select: int | float | None = None,
         *,
-        threshold=None,
-        n_neighbors=10,
-        metric="manhattan",
-        categorical_features="from_dtype",
-        n_jobs=None,
-    ):
+        threshold: float | None = None,
+        n_neighbors: int = 10,
+        metric: str = "manhattan",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
         self.n_neighbors = n_neighbors
@@ -93,13 +97,13 @@ class ReliefF(MarginSelector):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
-        check.check_option("metric", self.metric, METRICS)
-        check.check_count("n_neighbors", self.n_neighbors)
+        check_option("metric", self.metric, METRICS)
+        check_count("n_neighbors", self.n_neighbors)
 
-    def _feature_scores(self, table, anchor_weight):
-        return one_pass(
+    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+        score = one_pass(
             table,
             Nearest(self.n_neighbors, is_per_class=True, is_squared=self.metric == "euclidean"),
             feature_differences(table, is_squared=False),
@@ -107,3 +111,4 @@ class ReliefF(MarginSelector):
             anchor_weight=anchor_weight,
             n_threads=n_threads(self.n_jobs),
         )
+        return {"feature_importances_": score}

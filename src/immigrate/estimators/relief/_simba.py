@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils import check_random_state
 
-from immigrate.estimators import _validation as check
-from immigrate.estimators.relief._selector import MarginSelector
-from immigrate.kernels.nearest_rule import Nearest
+from immigrate.checks import check_count
+from immigrate.core.mixed_table import MixedTable
+from immigrate.estimators.relief._base import MarginSelector
+from immigrate.kernels.nearest_rule import Nearest, Pairs
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, signed
+from immigrate.typing import Array, Codes
 
 
 class Simba(MarginSelector):
@@ -25,10 +29,10 @@ class Simba(MarginSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         Keep so many features with the highest scores; a float is a share of all. None keeps
-        every feature above `threshold`.
+        every feature that reaches `threshold`.
     threshold : float, default=None
-        Keep only features with a score above this. None is 0 when `n_features_to_select` is
-        None, else no limit.
+        Keep only features with a score of at least this. None is every score above 0 when
+        `n_features_to_select` is None, else no limit.
     n_starts : int, default=5
         Ascents; the first starts from equal weights, the others at random.
     n_rounds : int, default=1
@@ -40,7 +44,7 @@ class Simba(MarginSelector):
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
         "from_dtype" takes the category and text columns of a data frame.
     n_jobs : int, default=None
-        Threads, one a start. None is 1 unless in a `joblib.parallel_config` context; -1 is
+        Threads, one per start. None is 1 unless in a `joblib.parallel_config` context; -1 is
         all. The result does not depend on it.
     random_state : int, RandomState instance or None, default=None
         For the starts and the order of the samples.
@@ -75,16 +79,16 @@ class Simba(MarginSelector):
 
     def __init__(
         self,
-        n_features_to_select=None,
+        n_features_to_select: int | float | None = None,
         *,
-        threshold=None,
-        n_starts=5,
-        n_rounds=1,
-        scale="range",
-        categorical_features="from_dtype",
-        n_jobs=None,
-        random_state=None,
-    ):
+        threshold: float | None = None,
+        n_starts: int = 5,
+        n_rounds: int = 1,
+        scale: str | None = "range",
+        categorical_features: Any = "from_dtype",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
         self.n_starts = n_starts
@@ -94,12 +98,12 @@ class Simba(MarginSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         super()._check_parameters()
-        check.check_count("n_starts", self.n_starts)
-        check.check_count("n_rounds", self.n_rounds)
+        check_count("n_starts", self.n_starts)
+        check_count("n_rounds", self.n_rounds)
 
-    def _feature_scores(self, table, anchor_weight):
+    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
         from immigrate.kernels.threads import run_in_order
 
         n, p = table.values.shape
@@ -115,11 +119,11 @@ class Simba(MarginSelector):
             n_threads(self.n_jobs),
         )
         values = [margin.value(w) for w in ends]
-        self.margin_ = max(values)
-        return ends[int(np.argmax(values))] ** 2
+        best = ends[int(np.argmax(values))]
+        return {"feature_importances_": best**2, "margin_": max(values)}
 
 
-def ascent(margin, w, visits):
+def ascent(margin: Margin, w: Array, visits: Codes) -> Array:
     """Weights after one gradient step for each visited sample, largest |w| scaled to 1."""
     for i in visits:
         w = w + margin.gradient(w, i)
@@ -129,24 +133,24 @@ def ascent(margin, w, visits):
 class Margin:
     """Mean hypothesis margin as a function of the weights, its neighbours found anew each time."""
 
-    def __init__(self, table, anchor_weight):
+    def __init__(self, table: MixedTable, anchor_weight: Array) -> None:
         self.table, self.anchor_weight = table, anchor_weight
         self._sides = hit_and_miss_sides(int(table.y.max()) + 1)
         self._statistic = feature_differences(table, is_squared=True)
 
-    def value(self, w):
+    def value(self, w: Array) -> float:
         """e(w) = sum_n D_n (|x_n - nearmiss|_w - |x_n - nearhit|_w) / 2."""
         from immigrate.kernels.neighbours import sum_over_anchors
 
         n = self.table.y.size
 
-        def block_value(block):
+        def block_value(block: Codes) -> float:
             pairs = self._pairs(w, block, self.anchor_weight)
-            return pairs.weight @ np.sqrt(pairs.distance) / 2
+            return float(pairs.weight @ np.sqrt(pairs.distance) / 2)
 
         return float(sum_over_anchors(block_value, np.arange(n), n, n_threads=1))
 
-    def gradient(self, w, i):
+    def gradient(self, w: Array, i: int) -> Array:
         """(miss^2 / |miss|_w - hit^2 / |hit|_w) w / 2, the slope at sample i, times n D_i."""
         pairs = self._pairs(w, np.array([i]), self.anchor_weight * self.table.y.size)
         # At distance 0 no weight that counts has a slope.
@@ -154,7 +158,7 @@ class Margin:
         weight = np.divide(pairs.weight, 2 * length, out=np.zeros_like(length), where=length > 0)
         return self._statistic(pairs._replace(weight=weight)) * w
 
-    def _pairs(self, w, anchors, anchor_weight):
+    def _pairs(self, w: Array, anchors: Codes, anchor_weight: Array) -> Pairs:
         from immigrate.kernels.neighbours import nearest_pairs
 
         pairs = nearest_pairs(self.table, anchors, w**2, Nearest())

@@ -1,23 +1,26 @@
-"""A weight matrix as a table that people read."""
+"""A weight matrix as a table that people read, with or without what a test says of it."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.typing import Array
 
 PAIR = ["feature_1", "feature_2"]
 
 
-def feature_share(W):
+def feature_share(W: Array) -> Array:
     """Share of each feature's row in the sum of all |W_ab|: its own weight and its pairs'."""
-    size = np.abs(W).sum(axis=0)
+    size: Array = np.abs(W).sum(axis=0)
     return size / size.sum()
 
 
-def interaction_table(W, names, top=None):
+def interaction_table(W: Array, names: Any, top: int | None = None) -> pd.DataFrame:
     """Every feature and every pair of features, strongest first.
 
     Parameters
@@ -32,11 +35,13 @@ def interaction_table(W, names, top=None):
     weight = W[a, b]
     size = np.abs(weight)
     order = np.argsort(-size, kind="stable")[:top]
+    a, b = a[order], b[order]
     return pd.DataFrame(
         {
-            "feature_1": names[a[order]],
-            "feature_2": names[b[order]],
-            "kind": np.where(a[order] == b[order], "main", "pair"),
+            "feature_1": names[a],
+            # As objects: a column of text would turn None into NaN.
+            "feature_2": pd.Series(np.where(a == b, None, names[b]), dtype=object),
+            "kind": np.where(a == b, "main", "pair"),
             "weight": weight[order],
             "share": size[order] / size.sum(),
             "rank": np.arange(1, len(order) + 1),
@@ -44,12 +49,12 @@ def interaction_table(W, names, top=None):
     )
 
 
-def is_false(value):
+def is_false(value: Any) -> bool:
     """Whether a switch is off, in Python's or NumPy's way of saying it."""
     return isinstance(value, bool | np.bool_) and not value
 
 
-def pair_test(test):
+def pair_test(test: Any) -> InteractionTest:
     """The test that `test` stands for: True is the default one; one of triples is refused."""
     if isinstance(test, bool | np.bool_) and test:
         return InteractionTest()
@@ -60,25 +65,17 @@ def pair_test(test):
     return test
 
 
-def with_p_values(table, test, samples, names):
-    """`table` with what `test`, fitted on the samples (X, y, weight), says of each pair."""
-    X, y, weight = samples
-    frame = pd.DataFrame(X, columns=list(names))
-    if len(names) < 2:
-        return untested(table)
-    return beside_test(table, clone(test).fit(frame, y, sample_weight=weight))
-
-
-def untested(table):
+def untested(table: pd.DataFrame) -> pd.DataFrame:
     """`table` with the columns of a test that was not made."""
     return table.assign(p_value=np.nan, p_adjusted=np.nan, is_found=False)
 
 
-def beside_test(table, test):
+def beside_test(table: pd.DataFrame, test: InteractionTest) -> pd.DataFrame:
     """`table` with p-values and finds of a fitted test.
 
     P-values are NaN for main effects, and for pairs that the test does not list.
     """
     table = table.merge(test.table_[[*PAIR, "p_value", "p_adjusted"]], on=PAIR, how="left")
+    # Not by the adjusted p: that is small for shadows of a found pair, too.
     found = pd.MultiIndex.from_frame(test.selected_[PAIR])
     return table.assign(is_found=pd.MultiIndex.from_frame(table[PAIR]).isin(found))

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+from immigrate.typing import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Okabe and Ito's palette, readable with every common colour blindness.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
 
 
-def require_matplotlib(name):
+def require_matplotlib(name: str) -> Any:
     """pyplot, or an error that says what to install."""
     try:
         import matplotlib.pyplot as plt
@@ -17,7 +25,7 @@ def require_matplotlib(name):
     return plt
 
 
-def short_names(names, most=32):
+def short_names(names: Iterable[Any], most: int = 32) -> list[str]:
     """Names to write in a picture: at most so many characters each where they stay distinct."""
     names = [str(name) for name in names]
     while True:
@@ -28,7 +36,7 @@ def short_names(names, most=32):
         most += 8
 
 
-def _shortened(name, most):
+def _shortened(name: str, most: int) -> str:
     """The name, with an ellipsis in its middle where it is longer than `most` characters."""
     if len(name) <= most:
         return name
@@ -36,7 +44,9 @@ def _shortened(name, most):
     return f"{name[:head]}…{name[len(name) - (most - head - 1) :]}"
 
 
-def spread_labels(ax, x, ends, *, height=0.07):
+def spread_labels(
+    ax: Axes, x: float, ends: Sequence[tuple[float, str, str]], *, height: float = 0.07
+) -> None:
     """Write labels at the right end of lines, moved apart so that none overlaps.
 
     Parameters
@@ -68,7 +78,7 @@ def spread_labels(ax, x, ends, *, height=0.07):
         )
 
 
-def spaced(wanted, height):
+def spaced(wanted: Array, height: float) -> Array:
     """Sorted positions at least `height` apart, each as near as may be to where it wants to be."""
     placed = wanted.copy()
     for _ in range(200):

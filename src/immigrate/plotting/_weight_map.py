@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Self
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.estimators._validation import check_count
-from immigrate.plotting._style import require_matplotlib, short_names
+from immigrate.checks import check_count
+from immigrate.plotting.style import require_matplotlib, short_names
+from immigrate.typing import Array, Codes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Up to so many features each cell shows its number.
 MOST_NUMBERED = 10
@@ -46,12 +52,20 @@ class WeightMatrixDisplay:
     'alcohol'
     """
 
-    def __init__(self, *, weights, feature_names):
+    def __init__(self, *, weights: Array, feature_names: Any) -> None:
         self.weights = weights
         self.feature_names = feature_names
 
     @classmethod
-    def from_estimator(cls, estimator, *, top=25, order="strength", absolute=False, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        top: int | None = 25,
+        order: str = "strength",
+        absolute: bool = False,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw the weights of a fitted model.
 
         Parameters
@@ -68,7 +82,14 @@ class WeightMatrixDisplay:
         display = cls(**weights_of(estimator))
         return display.plot(top=top, order=order, absolute=absolute, ax=ax)
 
-    def plot(self, *, top=25, order="strength", absolute=False, ax=None):
+    def plot(
+        self,
+        *,
+        top: int | None = 25,
+        order: str = "strength",
+        absolute: bool = False,
+        ax: Axes | None = None,
+    ) -> Self:
         """Draw.
 
         Parameters
@@ -114,11 +135,11 @@ class WeightMatrixDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _features(self, top, order):
+    def _features(self, top: int | None, order: str) -> Codes:
         strongest = np.argsort(-np.abs(self.weights).sum(axis=0), kind="stable")[:top]
         return strongest if order == "strength" else np.sort(strongest)
 
-    def _name(self, ax):
+    def _name(self, ax: Axes) -> None:
         names = short_names(self.feature_names[i] for i in self.shown_)
         ax.set_xticks(range(len(names)), names, rotation=90)
         ax.set_yticks(range(len(names)), names)
@@ -128,10 +149,11 @@ class WeightMatrixDisplay:
         if len(names) < n_features:
             ax.set_title(f"{len(names)} strongest of {n_features} features", fontsize="medium")
 
-    def _number(self, ax, W):
+    def _number(self, ax: Axes, W: Array) -> None:
         """Write each weight into its cell, in the colour that can be read there."""
+        colors = np.asarray(self.im_.cmap(self.im_.norm(W)))  # (n, n, 4)
         for (i, j), weight in np.ndenumerate(W):
-            red, green, blue, _ = self.im_.cmap(self.im_.norm(weight))
+            red, green, blue, _ = colors[i, j]
             is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             color = "white" if is_dark else "black"
             ax.text(
@@ -139,7 +161,7 @@ class WeightMatrixDisplay:
             )
 
 
-def weights_of(estimator):
+def weights_of(estimator: Any) -> dict[str, Any]:
     """The weight matrix of a fitted model and the names of its features."""
     check_is_fitted(estimator)
     if not hasattr(estimator, "weight_matrix_"):

@@ -7,7 +7,7 @@ from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import IM4EClassifier, ImmigrateClassifier, WeightMatrixDisplay
+from immigrate import IM4EClassifier, ImmigrateClassifier, Screen, WeightMatrixDisplay
 
 mpl.use("Agg")
 
@@ -71,7 +71,7 @@ def test_numbers_can_be_read_on_every_colour(signed):
 def test_screened_models_show_the_kept_features():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X = StandardScaler().set_output(transform="pandas").fit_transform(X)
-    model = ImmigrateClassifier(screen="im4e", screen_threshold=0.1).fit(X, y)
+    model = ImmigrateClassifier(screen=Screen(threshold=0.1)).fit(X, y)
     display = WeightMatrixDisplay.from_estimator(model)
     assert set(names(display.ax_.yaxis)) == set(model.get_feature_names_out())
 

@@ -7,11 +7,13 @@ is the median of q over pairs of samples under the weights that the fit starts f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from immigrate.core.distances import absolute_differences, quadratic_manhattan
-from immigrate.estimators._validation import check_option, check_positive
+from immigrate.checks import check_option, check_positive
+from immigrate.core.distances import quadratic_manhattan
+from immigrate.typing import Array, Codes
 
 # Measured over real tables: docs/choosing-sigma.md.
 AUTO_MULTIPLE = 0.125
@@ -22,7 +24,7 @@ PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 MOST_ANCHORS, MOST_NEIGHBOURS = 64, 512
 
 
-def resolved_sigma(sigma, X, W):
+def resolved_sigma(sigma: Any, X: Array, W: Array) -> float:
     """`sigma` as a number: "auto" is AUTO_MULTIPLE times the typical distance under `W`."""
     if isinstance(sigma, str):
         check_option("sigma", sigma, ("auto",))
@@ -30,41 +32,44 @@ def resolved_sigma(sigma, X, W):
     return check_positive("sigma", sigma)
 
 
-def sigma_grid(sigmas, X, W):
+def sigma_grid(sigmas: Any, X: Array, W: Array) -> list[float]:
     """Candidates, largest first."""
     if isinstance(sigmas, str):
         check_option("sigmas", sigmas, ("auto", "paper"))
         if sigmas == "paper":
             return list(PAPER_GRID)
-        return [multiple * typical_distance(X, W) for multiple in AUTO_MULTIPLES]
-    values = list(sigmas) if isinstance(sigmas, Iterable) and np.ndim(sigmas) != 0 else []
+        grid: list[float] = np.multiply(AUTO_MULTIPLES, typical_distance(X, W)).tolist()
+        return grid
+    is_list = isinstance(sigmas, Iterable) and np.ndim(np.asarray(sigmas)) != 0
+    values = list(sigmas) if is_list else []
     if not values:
         raise ValueError(f"sigmas must be 'auto', 'paper' or a list of numbers, got {sigmas!r}.")
     return sorted((check_positive("sigmas", value) for value in values), reverse=True)
 
 
-def typical_distance(X, W):
+def typical_distance(X: Array, W: Array) -> float:
     """Median q over pairs of samples; the mean where more than half of the pairs coincide.
 
     From a sample of pairs spread over the table. Rows are taken in the order of their sums,
     so that the order of the table does not matter.
     """
     order = _row_order(X)
-    neighbours = X[_spread(order, MOST_NEIGHBOURS)].astype(np.float64)
-    if not np.count_nonzero(W - np.diag(W.diagonal())):
+    samples = X[_spread(order, MOST_NEIGHBOURS)].astype(np.float64)
+    is_diagonal = not np.count_nonzero(W - np.diag(W.diagonal()))
+    if is_diagonal:
         # A diagonal W needs no p x p product: q is the weighted sum of squares.
-        root = np.sqrt(W.diagonal())
-        neighbours, W = neighbours * root, None
-    q = []
-    for i in _spread(np.arange(len(neighbours)), MOST_ANCHORS):
-        d = absolute_differences(np.delete(neighbours, i, axis=0), neighbours[i])
-        q.append(np.einsum("ja,ja->j", d, d) if W is None else quadratic_manhattan(d, W))
-    q = np.concatenate(q)
+        samples = samples * np.sqrt(W.diagonal())
+    distances = []
+    for i in _spread(np.arange(len(samples)), MOST_ANCHORS):
+        d = np.abs(np.delete(samples, i, axis=0) - samples[i])
+        distances.append(np.einsum("ja,ja->j", d, d) if is_diagonal else quadratic_manhattan(d, W))
+    q = np.concatenate(distances)
+    # The median is 0 where most samples coincide, as in tables of few levels.
     middle = float(np.median(q)) or float(q.mean())
     return middle if middle > 0 else 1.0
 
 
-def _row_order(X):
+def _row_order(X: Array) -> Codes:
     """Rows by their sums, rows of equal sums by their values: the same for any order of rows."""
     total = X.sum(axis=1)
     order = np.argsort(total, kind="stable")
@@ -72,5 +77,5 @@ def _row_order(X):
     return np.lexsort([*X.T, total]) if has_ties else order
 
 
-def _spread(values, most):
+def _spread(values: Codes, most: int) -> Codes:
     return values[np.linspace(0, len(values) - 1, min(most, len(values))).astype(int)]

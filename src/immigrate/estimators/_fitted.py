@@ -1,0 +1,163 @@
+"""What a fit leaves behind: frozen values that know how to score new samples.
+
+=================  ===========================================================================
+`References`       the training samples, laid out for the kernel when they are first needed
+`FittedMargin`     one model: references, weights, sigma, rule
+`FittedVote`       boosted models that share their references
+=================  ===========================================================================
+
+The classifiers hold one of these as `model_` and read nothing else when they predict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from immigrate.core.cones import unit
+from immigrate.core.forms import QUADRATIC, Form
+from immigrate.core.scores import class_probability
+from immigrate.kernels.results import ClassScores
+from immigrate.kernels.threads import n_threads
+from immigrate.problems import MarginProblem
+from immigrate.solvers.boosting import Learner
+from immigrate.typing import Array, Codes, Mask
+
+# Which of the class scores decides, by the name of the rule.
+RULES = {"distance": "distance", "energy": "free_energy"}
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """The training samples that new samples are compared with.
+
+    Laying them out for the kernel takes a hundred times as long as scoring one row, so the
+    layout of the fit is kept. Files hold the plain arrays only; a model that comes from a file,
+    or is given another number of threads, lays them out when it scores its first sample.
+
+    Attributes
+    ----------
+    table : ndarray of shape (n, n_used)
+        The columns that the weights cover.
+    codes : ndarray of shape (n,)
+    is_used : ndarray of shape (n_features,)
+        Which of the features of the user's table those columns are.
+    anchor_weight : ndarray of shape (n,) or None
+        How much each sample's margin counted in the fit.
+    screen_importances : ndarray of shape (n_features,) or None
+        What the screen said of every feature; None without a screen.
+    form : Form
+        How weights and differences make a distance.
+    laid_out : dict
+        The samples laid out for the kernel, by number of threads: a cache.
+    """
+
+    table: Array
+    codes: Codes
+    is_used: Mask
+    anchor_weight: Array | None = None
+    screen_importances: Array | None = None
+    form: Form = QUADRATIC
+    laid_out: dict[int, MarginProblem] = field(default_factory=dict, repr=False)
+
+    def scores(
+        self, X: Array, weights: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None
+    ) -> list[ClassScores]:
+        """Scores of new samples under several models, in one sweep over the pairs."""
+        X = X if self.is_used.all() else X[:, self.is_used]
+        n = n_threads(n_jobs)
+        # The layout knows its number of threads, which `n_jobs` may change between predictions.
+        if n not in self.laid_out:
+            self.laid_out[n] = MarginProblem(self.table, self.codes, form=self.form, n_threads=n)
+        return self.laid_out[n].class_scores_many(X, weights, sigmas)
+
+    # The layout holds compiled buffers; it is made of the arrays beside it at any time.
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "laid_out": {}}
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMargin:
+    """A model that scores a class by the soft distance to its samples.
+
+    Attributes
+    ----------
+    references : References
+    weights : ndarray
+        W, or w of a model without pairs.
+    sigma : float
+    rule : {"distance", "energy"}
+    left_out : ClassScores
+        Scores of each training sample against all the others.
+    """
+
+    references: References
+    weights: Array
+    sigma: float
+    rule: str
+    left_out: ClassScores
+
+    def scores(
+        self, X: Array | None, n_jobs: int | None = None, *, rule: str | None = None
+    ) -> Array:
+        """Score of each class, the smallest wins: of new samples, or of the training samples.
+
+        Training samples (X is None) are each left out of their own class. The rule is that of
+        the model unless another is named.
+        """
+        scores = self.left_out
+        if X is not None:
+            scores = self.references.scores(X, [self.weights], [self.sigma], n_jobs)[0]
+        decisive: Array = getattr(scores, RULES[rule or self.rule])
+        return decisive
+
+
+@dataclass(frozen=True, eq=False)
+class FittedVote:
+    """Boosted models that vote.
+
+    Attributes
+    ----------
+    references : References
+    learners : tuple of Learner
+    rule : {"distance", "energy"}
+        How each of them predicts.
+    is_soft : bool
+        Whether votes are class probabilities, or 1 for the nearest class and 0 for the others.
+    """
+
+    references: References
+    learners: tuple[Learner, ...]
+    rule: str
+    is_soft: bool
+
+    @property
+    def weights(self) -> Array:
+        """Mean of the weights, each counting as much as its vote, with Frobenius norm 1."""
+        return unit(np.sum([learner.vote * learner.weights for learner in self.learners], axis=0))
+
+    def stages(self, X: Array, n_jobs: int | None = None) -> Iterator[Array]:
+        """Shares of the classes in the vote of the first model, the first two, and so on."""
+        many = self.references.scores(
+            X,
+            [learner.weights for learner in self.learners],
+            [learner.sigma for learner in self.learners],
+            n_jobs,
+        )
+        # Useless learners are not among them, so the votes never sum to 0.
+        total: Array | float = 0.0
+        n_votes = 0.0
+        for learner, scores in zip(self.learners, many):
+            total = total + learner.vote * self._votes(scores, learner.sigma)
+            n_votes += learner.vote
+            yield total / n_votes
+
+    def _votes(self, scores: ClassScores, sigma: float) -> Array:
+        score: Array = getattr(scores, RULES[self.rule])
+        if self.is_soft:
+            return class_probability(score, sigma)
+        hard: Array = np.eye(score.shape[1])[score.argmin(axis=1)]
+        return hard

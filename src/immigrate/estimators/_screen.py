@@ -1,0 +1,231 @@
+"""Screening: which features enter the weight matrix of a wide table, section 3.6 of the paper.
+
+    weigh the features -> those at or above the limit, the strongest first -> and those named
+
+Each stage gives a weight or a mask over all features; a screen that looks at pairs joins as one
+more mask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import has_fit_parameter
+
+from immigrate.checks import check_count, check_not_negative, check_option
+from immigrate.core.cones import share
+from immigrate.estimators._im4e import IM4EClassifier
+from immigrate.estimators._importance import chosen_by_importance
+from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._training import TrainingData, as_counts
+from immigrate.messages import warn_user
+from immigrate.solvers import Solver
+from immigrate.typing import Array, Codes, Mask
+
+# Features that stay where none passes, and features of pairs that "pairs" adds.
+N_BEST = 5
+N_OF_PAIRS = 20
+SCREENS = ("im4e", "pairs")
+
+
+@dataclass(frozen=True, eq=False)
+class Screened:
+    """What a screen says.
+
+    Attributes
+    ----------
+    is_kept : ndarray of shape (n_features,)
+    importances : ndarray of shape (n_features,) or None
+        Sizes that sum to 1. None where there was no screen.
+    """
+
+    is_kept: Mask
+    importances: Array | None
+
+
+class Screen(BaseEstimator):
+    """Which features enter the weight matrix: a first look at tables of any width.
+
+    A weight matrix has a number for every pair of features, so more than a few hundred features
+    are too many. A screen weighs the features one by one, and only those that pass enter. One
+    that looks at single features can lose features that matter only together: "pairs" looks
+    at pairs too.
+
+    Parameters
+    ----------
+    by : "im4e", "pairs" or estimator, default="im4e"
+        What weighs the features. "im4e" is the paper's IM4E-IMMIGRATE; "pairs" keeps what
+        "im4e" keeps and the 20 features of the strongest pairs of `InteractionTest`; an
+        estimator needs `feature_importances_` or `coef_`.
+    threshold : "auto" or float, default="auto"
+        Features pass with an importance of at least this, where all importances sum to 1.
+        "auto" is the paper's limit, 2 / n_features: twice the average. If none passes, the
+        best five do, with a warning.
+    max_features : int or None, default=200
+        Most features that may pass, the strongest first; None is no limit. W has this number
+        squared, and time grows with it: 2 / n_features can let thousands of genes pass. The
+        features of `keep`, and of the pairs with ``by="pairs"``, come on top.
+    keep : array-like of str or int, default=None
+        Names or indices of features that stay whatever the screen says.
+
+    See Also
+    --------
+    ImmigrateClassifier : Takes a screen as `screen`.
+
+    Examples
+    --------
+    >>> from immigrate import ImmigrateClassifier, Screen
+    >>> from immigrate.datasets import make_monk1
+    >>> X, y = make_monk1()
+    >>> screen = Screen(threshold=0.3, keep=["has_tie"])
+    >>> list(ImmigrateClassifier(screen=screen).fit(X, y).get_feature_names_out())
+    ['head_shape', 'body_shape', 'jacket_color', 'has_tie']
+    """
+
+    def __init__(
+        self,
+        by: Any = "im4e",
+        *,
+        threshold: str | float = "auto",
+        max_features: int | None = 200,
+        keep: Any = None,
+    ) -> None:
+        self.by = by
+        self.threshold = threshold
+        self.max_features = max_features
+        self.keep = keep
+
+    def passed(self, data: TrainingData, solver: Solver, n_jobs: int | None = None) -> Screened:
+        """Which features pass, and with what importance.
+
+        Parameters
+        ----------
+        data : TrainingData
+        solver : Solver
+            IM4E takes steps of the same kind.
+        n_jobs : int, optional
+            Threads.
+
+        Returns
+        -------
+        Screened
+        """
+        self._check_parameters()
+        p = data.X.shape[1]
+        is_named = named_features(self.keep, data.feature_names, p)
+        importance = self._importances(data, solver, n_jobs)
+        limit = 2 / p if isinstance(self.threshold, str) else self.threshold
+        is_kept = is_named | passes(importance, limit, self.max_features)
+        if isinstance(self.by, str) and self.by == "pairs":
+            is_kept |= in_strong_pairs(data.X, data.codes, data.anchor_weight, n_jobs)
+        return Screened(is_kept, importance)
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.by, str):
+            check_option("by", self.by, SCREENS)
+        if isinstance(self.threshold, str):
+            check_option("threshold", self.threshold, ("auto",))
+        else:
+            check_not_negative("threshold", self.threshold)
+        if self.max_features is not None:
+            check_count("max_features", self.max_features)
+
+    def _importances(self, data: TrainingData, solver: Solver, n_jobs: int | None) -> Array:
+        if isinstance(self.by, str):
+            return im4e_importances(data.X, data.codes, data.anchor_weight, solver, n_jobs)
+        # A regularised screen reads weights as counts: D sums to 1, counts to the sample size.
+        weight = None if data.anchor_weight is None else data.anchor_weight * len(data.X)
+        return importances(clone(self.by), data.X, data.classes[data.codes], weight)
+
+
+def resolved_screen(screen: Any) -> Screen:
+    """The screen that a name or an estimator stands for; a `Screen` stays what it is."""
+    if isinstance(screen, Screen):
+        return screen
+    if isinstance(screen, str):
+        check_option("screen", screen, SCREENS)
+    return Screen(screen)
+
+
+def in_strong_pairs(
+    X: Array, y: Codes, anchor_weight: Array | None = None, n_jobs: int | None = None
+) -> Mask:
+    """Mask of the features of the strongest pairs by `InteractionTest`."""
+    if X.shape[1] < 2:
+        return np.ones(X.shape[1], dtype=bool)
+    # A screen needs the order of the pairs and no list of finds: one round of the test will do.
+    test = InteractionTest(stepwise=False, max_table=10_000, n_jobs=n_jobs)
+    test.fit(X, y, sample_weight=as_counts(anchor_weight))
+    strongest = test.strongest_features(N_OF_PAIRS)
+    return np.isin([f"x{j}" for j in range(X.shape[1])], strongest.astype(str))
+
+
+def im4e_importances(
+    X: Array, y: Codes, anchor_weight: Array | None, solver: Solver, n_jobs: int | None
+) -> Array:
+    """Feature weights of IM4E by steps of the kind of `solver`, with limits of their own."""
+    return importances(IM4EClassifier(solver=type(solver)(), n_jobs=n_jobs), X, y, anchor_weight)
+
+
+def importances(screen: Any, X: Any, y: Any, sample_weight: Array | None = None) -> Array:
+    """Importances that `screen` learns, as sizes that sum to 1."""
+    if sample_weight is not None and has_fit_parameter(screen, "sample_weight"):
+        screen.fit(X, y, sample_weight=sample_weight)
+    else:
+        screen.fit(X, y)
+    if hasattr(screen, "feature_importances_"):
+        size = np.abs(screen.feature_importances_)
+    elif hasattr(screen, "coef_"):
+        size = np.abs(screen.coef_).reshape(-1, X.shape[1]).sum(axis=0)
+    else:
+        raise ValueError(
+            f"{screen!r} has neither feature_importances_ nor coef_ after fit, so it cannot "
+            "weigh features; use one that has."
+        )
+    # A screen that sees no difference, such as a lasso with nothing left, weighs all alike.
+    return share(size) if size.any() else np.full(X.shape[1], 1 / X.shape[1])
+
+
+def passes(importance: Array, limit: float, n_max: int | None = None) -> Mask:
+    """Mask of the features of at least `limit`, the `n_max` strongest; the best few if none."""
+    if (importance >= limit).any():
+        return chosen_by_importance(importance, limit, n_max)
+    n_best = min(N_BEST, len(importance))
+    warn_user(
+        f"No feature's screening weight is {limit:.3g} or more (the largest is "
+        f"{importance.max():.3g}); the best {n_best} stay. Lower the threshold of the screen "
+        "to keep more, or name features in its keep.",
+        UserWarning,
+    )
+    return chosen_by_importance(importance, None, min(n_best, n_max or n_best))
+
+
+def named_features(keep: Any, names: np.ndarray | None, n_features: int) -> Mask:
+    """Mask of the features that `keep` lists by name or by index."""
+    is_named = np.zeros(n_features, dtype=bool)
+    if keep is None:
+        return is_named
+    for feature in [keep] if isinstance(keep, str | Integral) else keep:
+        is_named[_index(feature, names, n_features)] = True
+    return is_named
+
+
+def _index(feature: Any, names: np.ndarray | None, n_features: int) -> int:
+    if not isinstance(feature, str):
+        if not isinstance(feature, Integral) or isinstance(feature, bool):
+            raise ValueError(f"keep lists names or indices of features, got {feature!r}.")
+        if not -n_features <= int(feature) < n_features:
+            raise ValueError(f"keep lists feature {feature}, but X has {n_features} features.")
+        return int(feature)
+    if names is None:
+        raise ValueError(
+            f"keep lists {feature!r}, but X came without column names; "
+            "give indices, or a DataFrame."
+        )
+    if feature not in names:
+        raise ValueError(f"keep lists {feature!r}, which is not a column of X.")
+    return list(names).index(feature)

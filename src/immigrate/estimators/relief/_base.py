@@ -1,0 +1,97 @@
+"""What every selector of the family shares: mixed types in, a score for each feature out."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from immigrate.checks import check_finite, check_option_or_none, check_selected_count
+from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
+from immigrate.estimators._importance import chosen_by_importance
+from immigrate.estimators._training import remember, training_data
+from immigrate.estimators.relief._mixed_types import categorical_mask, text_as_codes
+from immigrate.typing import Array, Mask
+
+METRICS = ("euclidean", "manhattan")
+
+
+class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
+    """Selects features by a score learned from nearest hits and misses.
+
+    A subclass implements `_learned`, and has the parameters `n_features_to_select`,
+    `threshold` and `categorical_features`; `scale` too unless differences are always in
+    units of the range.
+    """
+
+    allow_nan = False
+    scale: str | None = "range"
+    n_features_to_select: int | float | None
+    threshold: float | None
+    categorical_features: Any
+    feature_importances_: Array
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Score the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes with two samples each.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample's margin counts. It weighs the sample as an anchor, not as
+            a neighbour of others, so a weight of 2 is not the same as repeating the row: a
+            repeated row is its own hit at distance 0.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, is_text = text_as_codes(X)
+        data = training_data(self, X, y, sample_weight, allow_nan=self.allow_nan)
+        n_features = data.X.shape[1]
+        check_selected_count(self.n_features_to_select, n_features)
+        is_categorical = categorical_mask(
+            self.categorical_features, n_features, names=data.feature_names, is_text=is_text
+        )
+        table = mixed_table(data.X, data.codes, is_categorical, scale=self.scale)
+        units = difference_units(data.X, is_categorical, scale=self.scale)
+        learned = self._learned(table, data.anchor_weight)
+        remember(self, data)
+        self.is_categorical_, self.difference_units_ = is_categorical, units
+        for name, value in learned.items():
+            setattr(self, name, value)
+        return self
+
+    @abstractmethod
+    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+        """Fitted attributes by name; `feature_importances_`, the higher the better, is one."""
+
+    def _check_parameters(self) -> None:
+        check_option_or_none("scale", self.scale, ("range",))
+        if self.threshold is not None:
+            check_finite("threshold", self.threshold)
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        score, count, limit = (
+            self.feature_importances_,
+            self.n_features_to_select,
+            self.threshold,
+        )
+        if limit is None and count is None:
+            # A score of 0 is what a feature without information gets.
+            limit = float(np.nextafter(0, 1))
+        return chosen_by_importance(score, limit, count)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.allow_nan
+        return tags

@@ -1,0 +1,146 @@
+"""What a solver is, what it says of itself, and what it returns."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
+
+from immigrate.checks import check_count, check_not_negative, check_option
+from immigrate.core.cones import WeightSet
+from immigrate.kernels.results import ClassScores, MarginPass
+from immigrate.typing import Array
+
+# Called with the number of steps so far, the cost and the relative gap.
+OnStep = Callable[[int, float, float], None]
+INITS = ("auto", "identity", "random", "im4e")
+
+
+class Problem(Protocol):
+    """What a solver minimises."""
+
+    def evaluate(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
+        """Cost, gradient and leave-one-out scores at `W`; no gradient above a limit."""
+        ...
+
+    def cost_rounding(self, sigma: float) -> float:
+        """Size of the rounding error of a cost."""
+        ...
+
+
+class Stop(Enum):
+    """Why a solver stopped."""
+
+    TOLERANCE = "the stopping tolerance was met"
+    MAX_ITER = "the limit on iterations was reached"
+    STALLED = "no step lowers the cost any further in floating point"
+    NO_DIRECTION = "no admissible direction improves the margin"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Weights found, and how.
+
+    Attributes
+    ----------
+    weights : ndarray
+    objective_path : tuple of float
+        The cost at the start and after each step.
+    gap : float
+        Relative Frank-Wolfe gap at `weights`: 0 at a stationary point.
+    n_passes : int
+        Sweeps over the pairs, refused trial points included.
+    stop : Stop
+    scores : ClassScores
+        Leave-one-out scores of the training samples at `weights`.
+    next_step : float
+        Length of the step that would come next, for a fit that goes on from here.
+    """
+
+    weights: Array
+    objective_path: tuple[float, ...]
+    gap: float
+    n_passes: int
+    stop: Stop
+    scores: ClassScores
+    next_step: float = float("inf")
+
+    @property
+    def n_iter(self) -> int:
+        """Number of steps taken."""
+        return len(self.objective_path) - 1
+
+    @property
+    def converged(self) -> bool:
+        """Whether the stopping tolerance was met."""
+        return self.stop is Stop.TOLERANCE
+
+
+# scikit-learn's base is for get_params, set_params, clone and print; a solver has no fit.
+class Solver(BaseEstimator, metaclass=ABCMeta):
+    """From a problem and a start to weights.
+
+    A subclass has the parameters `init`, `max_iter` and `tol`, says what it needs by the three
+    class attributes, and implements `solution`.
+
+    Attributes
+    ----------
+    needs_feasible_start : bool
+        Whether it has to start at a point of the weight set.
+    needs_projection : bool
+        Whether the weight set has to be one with a proper projection.
+    can_warm_start : bool
+        Whether it gains from starting near a solution.
+    """
+
+    needs_feasible_start: ClassVar[bool]
+    needs_projection: ClassVar[bool]
+    can_warm_start: ClassVar[bool]
+
+    def __init__(
+        self, *, init: str | ArrayLike = "auto", max_iter: int = 100, tol: float = 1e-3
+    ) -> None:
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+
+    @abstractmethod
+    def solution(
+        self,
+        problem: Problem,
+        start: Array,
+        sigma: float,
+        weight_set: WeightSet,
+        *,
+        first_step: float = np.inf,
+        on_step: OnStep | None = None,
+    ) -> Solution:
+        """The weights found from `start`, a first step of known length where that is of use."""
+
+    def with_limits(self, **limits: float) -> Self:
+        """The same solver with another `max_iter` or `tol`."""
+        other: Self = clone(self).set_params(**limits)
+        return other
+
+    def checked(self) -> Self:
+        """The solver itself, if its parameters make sense."""
+        check_count("max_iter", self.max_iter)
+        check_not_negative("tol", self.tol)
+        if isinstance(self.init, str):
+            check_option("init", self.init, INITS)
+        return self
+
+    def check_fits(self, weight_set: WeightSet, name: str) -> None:
+        """Refuse a weight set that lacks what this solver needs."""
+        if self.needs_projection and not weight_set.is_projection:
+            raise ValueError(
+                f"{type(self).__name__} needs a projection and constraint={name!r} is none, so "
+                "descent cannot be guaranteed; use it with the paper's full steps, or take "
+                "constraint='both'."
+            )
