@@ -15,6 +15,7 @@ PACKAGE = Path(immigrate.__file__).parent
 # Each layer may import those before it.
 LAYERS = [
     "core",
+    "columns",
     "kernels",
     "problems",
     "solvers",
