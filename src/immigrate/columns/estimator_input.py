@@ -199,7 +199,9 @@ def _stand_in(estimator: E) -> E:
 
 
 def _with_header(values: NDArray[Any], table: Table) -> Any:
-    return values if table.header is None else pd.DataFrame(values, columns=table.header)
+    if table.header is None:
+        return values
+    return pd.DataFrame(values, columns=table.header, copy=False)
 
 
 def _validated(stand_in: Any, X: Any, y: Any) -> tuple[NDArray[Any], Any]:

@@ -116,7 +116,10 @@ def _places(column: Column, levels: Levels) -> NDArray[np.floating[Any]]:
 def _codes(column: Column, levels: Levels, unseen: float) -> NDArray[np.floating[Any]]:
     values = column.values
     # Objects compare as Python does, 1 equal to 1.0; floats are faster where all are numbers.
-    dtype = object if column.content is Content.NAMES else np.float64
+    are_numbers = column.content is not Content.NAMES and all(
+        isinstance(level, Number) for level in levels
+    )
+    dtype = np.float64 if are_numbers else object
     found = _index(levels, dtype).get_indexer(_index(values, dtype))
     codes = np.where(found < 0, unseen, found.astype(np.float64))
     codes[_is_missing(values)] = np.nan
@@ -135,7 +138,7 @@ def _check_same_content(column: Column, levels: Levels) -> None:
         before, now = ("numbers", "names") if True in were_numbers else ("names", "numbers")
         raise ValueError(
             f"Column {column.name!r} held {before} such as {levels[0]!r} in fit and holds {now} "
-            f"such as {known[0]!r} now. Give it in the form that it had in fit."
+            f"such as {known[:1].tolist()[0]!r} now. Give it in the form that it had in fit."
         )
 
 

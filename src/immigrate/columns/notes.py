@@ -24,37 +24,51 @@ MOST_LISTED = 5
 
 
 class Reason(Enum):
-    """Why a column deserves a word, and the word."""
+    """Why a column deserves a word."""
 
-    DATES = (
+    DATES = "dates"
+    TEXT_DATES = "dates as text"
+    NUMBER_TEXT = "numbers as text"
+    IDENTIFIER = "identifier"
+    KEPT_IDENTIFIER = "kept identifier"
+    ALL_MISSING = "all missing"
+    CONSTANT = "constant"
+    COPY = "copy"
+    SAME_NAME = "same name"
+
+
+# Not the values of the enumeration: these are in stored models, and words may change.
+WORDS = {
+    Reason.DATES: (
         "dates or times, which are neither numbers nor names. Left out; to use them, turn them "
         "into numbers, such as days since a start, or into categories, such as the month."
-    )
-    TEXT_DATES = (
+    ),
+    Reason.TEXT_DATES: (
         "dates written as text. Left out of the model, with weight 0; to use them, turn them into "
         "numbers, such as days since a start, or into categories, such as the month."
-    )
-    NUMBER_TEXT = (
+    ),
+    Reason.NUMBER_TEXT: (
         "numbers written as text. Left out of the model, with weight 0; to use them, read them "
         "with pandas.read_csv(decimal=',') or pandas.to_numeric(errors='coerce')."
-    )
-    IDENTIFIER = (
+    ),
+    Reason.IDENTIFIER: (
         "fewer than two rows per level, as an identifier has. Left out of the model, with weight "
         "0; drop it, or list it with the other categorical columns in categorical_features."
-    )
-    KEPT_IDENTIFIER = (
+    ),
+    Reason.KEPT_IDENTIFIER: (
         "fewer than two rows per level, as an identifier has. Kept because categorical_features "
         "lists it; drop it unless its levels come back in new rows."
-    )
-    ALL_MISSING = "no known value. Left out of the model, with weight 0; drop it."
-    CONSTANT = "constant, and so no help in telling samples apart; drop it."
-    COPY = "the values of an earlier column, with which it shares the weight; drop one of them."
-    SAME_NAME = (
+    ),
+    Reason.ALL_MISSING: "no known value. Left out of the model, with weight 0; drop it.",
+    Reason.CONSTANT: "constant, and so no help in telling samples apart; drop it.",
+    Reason.COPY: (
+        "the values of an earlier column, with which it shares the weight; drop one of them."
+    ),
+    Reason.SAME_NAME: (
         "renamed, as pandas.read_csv does, because two columns have one name; give each column a "
         "name of its own."
-    )
-
-
+    ),
+}
 NOT_IN_MODEL = {Reason.TEXT_DATES, Reason.NUMBER_TEXT, Reason.IDENTIFIER, Reason.ALL_MISSING}
 
 
@@ -108,7 +122,7 @@ def messages(notes: Sequence[Note]) -> Iterator[str]:
     for reason, group in by_reason.items():
         listed = ", ".join(note.named for note in group[:MOST_LISTED])
         more = f" and {len(group) - MOST_LISTED} more" if len(group) > MOST_LISTED else ""
-        yield f"Column{'s' if len(group) > 1 else ''} {listed}{more}: {reason.value}"
+        yield f"Column{'s' if len(group) > 1 else ''} {listed}{more}: {WORDS[reason]}"
 
 
 def in_order(notes: Iterable[Note]) -> tuple[Note, ...]:

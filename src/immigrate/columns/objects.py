@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Hashable, Iterable
-from numbers import Complex, Number, Real
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ DATE_TYPES = (
     datetime.timedelta,
 )
 FLAG_TYPES = (bool, np.bool_)
+COMPLEX_TYPES = (complex, np.complexfloating)
 
 
 def object_array(items: Iterable[Any], count: int) -> NDArray[Any]:
@@ -62,7 +63,7 @@ def _float(value: Any) -> float:
 
 def _check_values(name: str, values: NDArray[Any], types: set[type]) -> None:
     for one in types:
-        if issubclass(one, Complex) and not issubclass(one, Real):
+        if issubclass(one, COMPLEX_TYPES):
             raise complex_refused(name)
         if not issubclass(one, Hashable):
             row = next(i for i, value in enumerate(values) if type(value) is one)

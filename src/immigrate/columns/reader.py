@@ -139,6 +139,17 @@ class ColumnReader:
         """
         return difference_units(values, self.is_nominal, scale)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Plain values, which skops can store and later versions can read."""
+        notes = tuple((n.column, n.name, n.reason.value, n.detail) for n in self.notes)
+        kinds = tuple(kind.value for kind in self.kinds)
+        return {**vars(self), "kinds": kinds, "notes": notes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        notes = tuple(Note(j, name, Reason(why), what) for j, name, why, what in state["notes"])
+        # Frozen for everybody else.
+        vars(self).update(state, kinds=tuple(map(Kind, state["kinds"])), notes=notes)
+
     def _table_values(self, table: Table) -> NDArray[Any]:
         # A float32 of zeros takes the type of the columns beside it.
         nothing = np.zeros(table.n_rows, dtype=np.float32)
