@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from immigrate.columns.kinds import Column, Content, Kind
-from immigrate.columns.objects import as_floats
+from immigrate.columns.objects import NUMBER_TYPES, as_float, as_floats
 from immigrate.columns.warning import ColumnWarning, warn_user
 from immigrate.typing import Array
 
@@ -37,7 +36,7 @@ def fitted_kind(column: Column, is_listed: bool | None) -> tuple[Kind, Levels]:
         return Kind.ORDERED, column.categories
     if is_listed is None:
         return Kind.NOMINAL, seen_levels(column)
-    if all(isinstance(category, Number) for category in column.categories or [""]):
+    if all(isinstance(category, NUMBER_TYPES) for category in column.categories or [""]):
         return Kind.NUMBER, ()
     raise ValueError(
         f"Column {column.name!r} holds categories, but categorical_features leaves it out. "
@@ -60,17 +59,27 @@ def seen_levels(column: Column) -> Levels:
     if column.content is not Content.NAMES:
         return tuple(int(x) if float(x).is_integer() else float(x) for x in np.unique(known))
     if column.categories is not None:
-        places = _index(column.categories).get_indexer(_index(known))
-        is_seen = np.bincount(places, minlength=len(column.categories)) > 0
-        return tuple(level for level, seen in zip(column.categories, is_seen) if seen)
-    return _sorted(list(pd.unique(known)))
+        seen = set(known)
+        return tuple(level for level in column.categories if level in seen)
+    return _sorted(list(set(known)))
 
 
 def _sorted(levels: list[Any]) -> Levels:
+    """Levels in an order that the rows do not decide: their own, where all have one."""
     try:
-        return tuple(sorted(levels))
-    except TypeError:  # numbers beside names: any fixed order that the rows do not decide
-        return tuple(sorted(levels, key=lambda level: (type(level).__name__, str(level))))
+        if any(
+            all(isinstance(level, one) for level in levels) for one in (str, bytes, NUMBER_TYPES)
+        ):
+            return tuple(sorted(levels))
+    except ArithmeticError:  # whole numbers beyond the range of floats, beside floats
+        pass
+    return tuple(sorted(levels, key=_order_of_mixed))
+
+
+def _order_of_mixed(level: Any) -> tuple[str, float, str]:
+    if isinstance(level, NUMBER_TYPES):
+        return "", as_float(level), ""
+    return type(level).__name__, 0.0, str(level)
 
 
 def column_values(column: Column, kind: Kind, levels: Levels) -> NDArray[np.floating[Any]]:
@@ -91,7 +100,7 @@ def _numbers(column: Column) -> Array:
     """Numbers in a category; text is refused."""
     is_missing = _is_missing(column.values)
     for row, value in enumerate(column.values):
-        if not is_missing[row] and not isinstance(value, Number):
+        if not is_missing[row] and not isinstance(value, NUMBER_TYPES):
             raise ValueError(
                 f"Column {column.name!r} held numbers in fit and holds {value!r} in row {row} "
                 "now. Give numbers, or NaN where a value is missing."
@@ -115,13 +124,9 @@ def _places(column: Column, levels: Levels) -> NDArray[np.floating[Any]]:
 
 def _codes(column: Column, levels: Levels, unseen: float) -> NDArray[np.floating[Any]]:
     values = column.values
-    # Objects compare as Python does, 1 equal to 1.0; floats are faster where all are numbers.
-    are_numbers = column.content is not Content.NAMES and all(
-        isinstance(level, Number) for level in levels
-    )
-    dtype = np.float64 if are_numbers else object
-    found = _index(levels, dtype).get_indexer(_index(values, dtype))
-    codes = np.where(found < 0, unseen, found.astype(np.float64))
+    # Equal as Python sees it, so that 1 is 1.0, in every container.
+    code = {level: float(j) for j, level in enumerate(levels)}
+    codes = np.array([code.get(value, unseen) for value in values.tolist()], dtype=np.float64)
     codes[_is_missing(values)] = np.nan
     # A table of float32 alone stays one.
     return codes.astype(np.float32) if values.dtype == np.float32 else codes
@@ -132,19 +137,14 @@ def _check_same_content(column: Column, levels: Levels) -> None:
     known = column.values[~_is_missing(column.values)]
     if not len(known) or not levels:
         return
-    were_numbers = {isinstance(level, Number) for level in levels}
-    are_numbers = {issubclass(one, Number) for one in set(map(type, known))}
+    were_numbers = {isinstance(level, NUMBER_TYPES) for level in levels}
+    are_numbers = {issubclass(one, NUMBER_TYPES) for one in set(map(type, known))}
     if were_numbers.isdisjoint(are_numbers):
         before, now = ("numbers", "names") if True in were_numbers else ("names", "numbers")
         raise ValueError(
             f"Column {column.name!r} held {before} such as {levels[0]!r} in fit and holds {now} "
             f"such as {known[:1].tolist()[0]!r} now. Give it in the form that it had in fit."
         )
-
-
-def _index(values: Any, dtype: Any = object) -> pd.Index[Any]:
-    index: pd.Index[Any] = pd.Index(values, dtype=dtype, tupleize_cols=False)
-    return index
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from numbers import Number
 from typing import Any
 
@@ -24,6 +24,8 @@ DATE_TYPES = (
     datetime.timedelta,
 )
 FLAG_TYPES = (bool, np.bool_)
+# NumPy's flags are no numbers to Python, its own are.
+NUMBER_TYPES = (Number, np.bool_)
 COMPLEX_TYPES = (complex, np.complexfloating)
 
 
@@ -42,7 +44,7 @@ def object_column(name: str, values: NDArray[Any]) -> Column:
     if types and all(issubclass(one, FLAG_TYPES) for one in types):
         return Column(name, Content.FLAGS, as_floats(values, is_missing), "object")
     # A column without any value has nothing against being a number.
-    if all(issubclass(one, Number) for one in types):
+    if all(issubclass(one, NUMBER_TYPES) for one in types):
         return Column(name, Content.NUMBERS, as_floats(values, is_missing), "object")
     return Column(name, Content.NAMES, values, "object")
 
@@ -50,11 +52,12 @@ def object_column(name: str, values: NDArray[Any]) -> Column:
 def as_floats(values: NDArray[Any], is_missing: NDArray[np.bool_]) -> Array:
     """Numbers of any type, `Decimal` and `Fraction` included, NaN where missing."""
     floats = np.full(len(values), np.nan)
-    floats[~is_missing] = [_float(value) for value in values[~is_missing]]
+    floats[~is_missing] = [as_float(value) for value in values[~is_missing]]
     return floats
 
 
-def _float(value: Any) -> float:
+def as_float(value: Any) -> float:
+    """A number of any type as a float."""
     try:
         return float(value)
     except OverflowError:  # a whole number beyond the range: refused as infinity later
@@ -65,7 +68,7 @@ def _check_values(name: str, values: NDArray[Any], types: set[type]) -> None:
     for one in types:
         if issubclass(one, COMPLEX_TYPES):
             raise complex_refused(name)
-        if not issubclass(one, Hashable):
+        if getattr(one, "__hash__", None) is None:  # lists, dictionaries, sets, arrays
             row = next(i for i, value in enumerate(values) if type(value) is one)
             raise TypeError(
                 f"Column {name!r} holds a {one.__name__} in row {row}, {values[row]!r}; every "

@@ -97,11 +97,12 @@ def _pandas_table(X: pd.DataFrame) -> Table:
 
 
 def _pandas_columns(X: pd.DataFrame, names: list[str]) -> list[Column]:
-    dtypes = set(X.dtypes)
+    dtypes = X.dtypes.to_list()
     if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiu" for dtype in dtypes):
         return [_pandas_column(name, X.iloc[:, j]) for j, name in enumerate(names)]
+    is_single = bool(dtypes) and all(dtype == np.float32 for dtype in dtypes)
     # One conversion for all: a table of genes has tens of thousands of columns.
-    block = X.to_numpy(dtype=np.float32 if dtypes == {np.dtype(np.float32)} else np.float64)
+    block = X.to_numpy(dtype=np.float32 if is_single else np.float64)
     return [
         Column(name, Content.NUMBERS, block[:, j], str(block.dtype))
         for j, name in enumerate(names)
