@@ -127,7 +127,7 @@ def _pandas_column(name: str, series: pd.Series[Any]) -> Column:
         is_single = getattr(dtype, "kind", "") == "f" and getattr(dtype, "itemsize", 8) == 4
         values = series.to_numpy(dtype=np.float32 if is_single else np.float64, na_value=np.nan)
         return Column(name, Content.NUMBERS, values, type_name)
-    return object_column(name, object_array(series, len(series)))
+    return object_column(name, series.to_numpy(dtype=object))
 
 
 def _polars_column(name: str, series: Any, polars: Any) -> Column:
