@@ -19,6 +19,7 @@ PACKAGE = Path(immigrate.__file__).parent
 LAYERS = [
     "columns",
     "core",
+    "columns",
     "kernels",
     "problems",
     "solvers",

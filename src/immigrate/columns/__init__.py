@@ -1,0 +1,42 @@
+"""One reader of tables for everybody: kinds, levels, units and gaps of columns, and labels.
+
+    any container  →  columns in one form  →  kinds and levels (once, in fit)  →  numbers
+      tables, objects     kinds                 choice, levels                     reader
+
+`ColumnReader` holds what fit learned and reads every later table by it. `notes` says which
+columns are no features and why, `units` what a difference of 1 is, `labels` what the classes
+are. Estimators call `read_training_table` and `read_table`, which put scikit-learn's own checks
+around the reading.
+"""
+
+from immigrate.columns.choice import FROM_DTYPE, chosen_mask
+from immigrate.columns.estimator_input import TrainingTable, read_table, read_training_table
+from immigrate.columns.kinds import Kind
+from immigrate.columns.labels import Labels, check_class_sizes, read_labels
+from immigrate.columns.left_out import column_notes, left_out
+from immigrate.columns.notes import Note, Reason, messages, warn_of
+from immigrate.columns.reader import ColumnReader
+from immigrate.columns.units import difference_units
+from immigrate.columns.warning import ColumnWarning, warn_user
+
+__all__ = [
+    "FROM_DTYPE",
+    "ColumnReader",
+    "ColumnWarning",
+    "Kind",
+    "Labels",
+    "Note",
+    "Reason",
+    "TrainingTable",
+    "check_class_sizes",
+    "chosen_mask",
+    "column_notes",
+    "difference_units",
+    "left_out",
+    "messages",
+    "read_labels",
+    "read_table",
+    "read_training_table",
+    "warn_of",
+    "warn_user",
+]

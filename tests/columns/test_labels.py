@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from immigrate.columns import check_class_sizes, read_labels
+from immigrate.columns.labels import MOST_NUMERIC_CLASSES, WHAT_TO_DO_WITH_NUMBERS
+
+NAMES = ["ill", "well", "well", "ill"]
+
+
+def polars_series(values, **options):
+    return pytest.importorskip("polars").Series(values, **options)
+
+
+CONTAINERS = {
+    "list": lambda: NAMES,
+    "array": lambda: np.array(NAMES),
+    "objects": lambda: np.array(NAMES, dtype=object),
+    "series": lambda: pd.Series(NAMES, index=[5, 6, 7, 5]),
+    "string": lambda: pd.Series(NAMES, dtype="string"),
+    "category": lambda: pd.Series(pd.Categorical(NAMES, categories=["x", "well", "ill"])),
+    "polars": lambda: polars_series(NAMES),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_containers_agree(container):
+    classes, codes = read_labels(CONTAINERS[container]())
+    assert classes.tolist() == ["ill", "well"]
+    np.testing.assert_array_equal(codes, [0, 1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        [True, False, False, True],
+        pd.Series([True, False, False, True], dtype="boolean"),
+        np.array([True, False, False, True], dtype=object),
+    ],
+)
+def test_flags_stay_flags(flags):
+    classes, codes = read_labels(flags)
+    assert classes.dtype == bool
+    np.testing.assert_array_equal(codes, [1, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [3, -1, -1, 3],
+        np.array([3, -1, -1, 3], dtype=object),
+        pd.Series([3, -1, -1, 3], dtype="Int64"),
+        [3.0, -1.0, -1.0, 3.0],
+        np.array([3, -1.0, -1, 3.0], dtype=object),
+    ],
+)
+def test_whole_numbers_are_classes(numbers):
+    classes, codes = read_labels(numbers)
+    assert classes.dtype.kind in "if"
+    np.testing.assert_array_equal(classes[codes], [3, -1, -1, 3])
+
+
+def test_polars_flags_and_numbers():
+    assert read_labels(polars_series([True, False, False, True])).classes.dtype == bool
+    assert read_labels(polars_series([1, 2, 2, 1])).classes.tolist() == [1, 2]
+
+
+def test_many_classes_of_whole_numbers_are_fine_if_each_comes_back():
+    n = MOST_NUMERIC_CLASSES + 10
+    assert len(read_labels(np.repeat(np.arange(n), 2)).classes) == n
+
+
+def test_classes_of_one_sample_are_fine_where_no_hit_is_needed():
+    assert len(read_labels(["a", "a", "b"], least_per_class=1).classes) == 2
+
+
+def test_a_weight_of_0_can_leave_a_class_empty():
+    with pytest.raises(ValueError, match="Class 'b' has no sample"):
+        check_class_sizes(np.array(["a", "b"]), np.array([3, 0]))
+
+
+MISSING = (
+    "y, the label, is missing (NaN) in 1 of 4 samples, first in row 2; every sample needs one. "
+    "Drop these rows, or label them."
+)
+MEASURED = (
+    "Unknown label type: y, the label, is continuous, with {} different numbers in {} samples; "
+    f"classes were expected. {WHAT_TO_DO_WITH_NUMBERS}"
+)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["ill", "well", None, "ill"], MISSING),
+        (["ill", "well", np.nan, "ill"], MISSING),
+        ([1.0, 2.0, np.nan, 1.0], MISSING),
+        (pd.Series(["ill", "well", None, "ill"], dtype="category"), MISSING),
+        (pd.Series([1, 2, None, 1], dtype="Int64"), MISSING),
+        (pd.Series([True, False, None, True], dtype="boolean"), MISSING),
+        ([0.5, 1.5, 0.5, 1.5], MEASURED.format(2, 4)),
+        (np.arange(30), MEASURED.format(30, 30)),
+        (
+            ["a", "a", "a"],
+            "y holds one class only ('a'); a margin needs at least 2 classes. Check that the "
+            "right column is used as the target.",
+        ),
+        (
+            ["a", "a", "b"],
+            "Class 'b' has 1 sample; a nearest hit needs at least 2. Merge rare classes or drop "
+            "them.",
+        ),
+        (
+            ["a", 1, "a", 1],
+            "Unknown label type: y, the label, mixes values of the types int, str, which have no "
+            "order. Give all classes as text or all as whole numbers.",
+        ),
+        (
+            np.array([(1, 2), None, (1, 2)], dtype=object)[[0, 2]],
+            "Unknown label type: y, the label, holds (1, 2) (tuple); text, flags or whole numbers "
+            "were expected. Turn the classes into text.",
+        ),
+        (
+            [["a", "b"], ["a", "b"]],
+            "y, the label, has shape (2, 2); one label per sample was expected. Choose one "
+            "column.",
+        ),
+    ],
+)
+def test_bad_labels_say_what_is_wrong(y, message):
+    with pytest.raises(ValueError) as caught:
+        read_labels(y)
+    assert str(caught.value) == message
+
+
+def test_a_missing_label_of_polars_is_named():
+    with pytest.raises(ValueError, match=r"missing \(NaN\) in 1 of 3 samples, first in row 1"):
+        read_labels(polars_series([1, None, 2]))
