@@ -17,7 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 from immigrate import Descent, FullSteps, IM4EClassifier
 from immigrate.core.cones import VECTOR_SETS
-from immigrate.kernels.reference import margin_pass
+from immigrate.core.forms import LINEAR
+from immigrate.kernels.pieces import Pieces
+from immigrate.kernels.reference import PlainPass
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -57,7 +59,8 @@ def test_no_weights_of_the_same_norm_are_lower_to_first_order(problem, random):
         return
     w = VECTOR_SETS["sphere"].scaled(model.feature_weights_)
     even = np.full(len(problem.X), 1 / len(problem.X))
-    gradient = margin_pass(problem.X, problem.y, w, problem.sigma, even).gradient
+    passes = PlainPass(Pieces.of(problem.X, problem.y, form=LINEAR), even)
+    gradient = passes.margin(w, problem.sigma).gradient
     rng = np.random.default_rng(random.randrange(2**32))
     for v in rng.uniform(size=(20, len(w))):
         drop = gradient @ (w - VECTOR_SETS["sphere"].scaled(v))

@@ -269,7 +269,7 @@ class TestFittedModel:
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), before)
         skops.dump(model, tmp_path / "model.skops")
         trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")
-        assert not [name for name in trusted if "kernels.fused" in name or "problems" in name]
+        assert not [name for name in trusted if "kernels.compiled" in name or "problems" in name]
         again = skops.load(tmp_path / "model.skops", trusted=trusted)
         np.testing.assert_array_equal(again.predict_proba(X), before)
 

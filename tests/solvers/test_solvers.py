@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import problems, random_problem
+from problems import plain, problems, random_problem
 
 from immigrate.core.cones import MATRIX_SETS, Cone, nonnegative_part, unit
-from immigrate.kernels.reference import margin_pass
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Stop, full_steps, spectral_descent
 
@@ -60,9 +59,7 @@ def test_no_point_of_the_cone_near_a_solution_is_lower_to_first_order(problem, c
     if not solution.converged:
         return
     rng = np.random.default_rng(random.randrange(2**32))
-    gradient = margin_pass(
-        problem.X, problem.y, solution.weights, problem.sigma, problem.anchor_weight
-    ).gradient
+    gradient = plain(problem).margin(solution.weights, problem.sigma).gradient
     for _ in range(20):
         noise = rng.standard_normal(gradient.shape)
         V = MATRIX_SETS[cone].prox(noise + noise.T, 0.0)
