@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from immigrate.estimators import (
         LFE,
         BoostedImmigrateClassifier,
+        Columns,
         IM4EClassifier,
         ImmigrateClassifier,
         ImmigrateClassifierCV,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LFE",
     "BoostedImmigrateClassifier",
+    "Columns",
     "Descent",
     "FullSteps",
     "IM4EClassifier",
@@ -65,6 +67,7 @@ _HOMES = {
     "solvers": ("Descent", "FullSteps"),
     "estimators": (
         "BoostedImmigrateClassifier",
+        "Columns",
         "IM4EClassifier",
         "IRelief",
         "ImmigrateClassifier",

@@ -4,6 +4,7 @@ Beside the classes, read these files in the order of a fit:
 
 ======================  ==================================================
 ``_training``           the table and labels of a call to `fit`, checked
+``_encoding``           units and levels: from columns as read to columns with weights
 ``_screen``             which features enter the weight matrix
 ``_task``               what a solver is to do: problem, start, solver, weight set
 ``sigma``               the width of the neighbourhood, and grids of it
@@ -16,6 +17,7 @@ Beside the classes, read these files in the order of a fit:
 """
 
 from immigrate.estimators._boosting import BoostedImmigrateClassifier
+from immigrate.estimators._encoding import Columns
 from immigrate.estimators._im4e import IM4EClassifier
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
@@ -35,6 +37,7 @@ from immigrate.estimators.relief import (
 __all__ = [
     "LFE",
     "BoostedImmigrateClassifier",
+    "Columns",
     "IM4EClassifier",
     "IRelief",
     "ImmigrateClassifier",

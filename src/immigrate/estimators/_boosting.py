@@ -9,17 +9,24 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count, check_option
+from immigrate.columns import read_table
 from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
 from immigrate.estimators._fitted import RULES, FittedVote
-from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
+from immigrate.estimators._immigrate import (
+    ImmigrateClassifier,
+    base_classifier,
+    base_training_data,
+)
+from immigrate.estimators._margin_classifier import with_mixed_input
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._task import Task, learning_task
-from immigrate.estimators._training import remember, training_data
+from immigrate.estimators._task import Task, learning_tasks
+from immigrate.estimators._training import remember
 from immigrate.estimators._variants import Variant, resolved_variant
-from immigrate.estimators.sigma import sigma_grid
+from immigrate.estimators.sigma import resolved_sigma, sigma_grid
 from immigrate.messages import progress, warn_user
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution
@@ -154,10 +161,10 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         n_rounds = variant.n_estimators
         if self.n_estimators is not None:
             n_rounds = check_count("n_estimators", self.n_estimators)
-        data = training_data(self, X, y, sample_weight)
-        variant.check(len(data.classes))
         base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
-        task = learning_task(base, data, self.n_jobs)
+        data = base_training_data(self, base, X, y, sample_weight)
+        variant.check(len(data.classes))
+        task = likeliest(learning_tasks(base, data, self.n_jobs))
         sigmas, rule = variant.schedule(
             n_rounds, rules, lambda rules: self._best_single(task, data.codes, rules)
         )
@@ -255,8 +262,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        yield from self.model_.stages(X, self.n_jobs)
+        yield from self.model_.stages(read_table(self, X), self.n_jobs)
 
     @property
     def estimators_(self) -> list[Learner]:
@@ -270,6 +276,9 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         check_is_fitted(self)
         return self.model_.rule
 
+    def __sklearn_tags__(self) -> Tags:
+        return with_mixed_input(super().__sklearn_tags__())
+
     def _offered_rules(self, variant: Variant) -> Sequence[str]:
         if isinstance(self.rules, str):
             check_option("rules", self.rules, ("auto",))
@@ -279,7 +288,10 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
 
     def _best_single(self, task: Task, codes: Codes, rules: Sequence[str]) -> tuple[float, str]:
         """Sigma and rule at which a single model has the best leave-one-out accuracy."""
-        sigmas = sigma_grid(self.sigmas, task.references.table, task.start)
+        references = task.references
+        sigmas = sigma_grid(
+            self.sigmas, references.table, task.start, references.encoding.is_nominal
+        )
         choices = Choices(sigmas, (None,), rules)
         if len(choices.candidates) == 1:
             return sigmas[0], rules[0]
@@ -312,6 +324,22 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
             yield learner
             if variant.is_last(learner, n):
                 return
+
+
+def likeliest(tasks: Sequence[Task]) -> Task:
+    """Of two ways to encode levels, the one whose single model leave-one-out finds likelier."""
+    if len(tasks) == 1:
+        return tasks[0]
+
+    def log_likelihood(task: Task) -> float:
+        references = task.references
+        sigma = resolved_sigma(
+            "auto", references.table, task.start, references.encoding.is_nominal
+        )
+        solution = task.solver.solution(task.problem, task.start, sigma, task.weight_set)
+        return task.fitted(solution, sigma, None, "energy").log_likelihood
+
+    return max(tasks, key=log_likelihood)
 
 
 def trainer(task: Task, *, is_warm: bool) -> Trainer:

@@ -20,9 +20,11 @@ import numpy as np
 from immigrate.core.cones import unit
 from immigrate.core.forms import QUADRATIC, Form
 from immigrate.core.scores import class_probability
+from immigrate.estimators._encoding import Encoding
 from immigrate.kernels.results import ClassScores
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
+from immigrate.solvers import Solution
 from immigrate.solvers.boosting import Learner
 from immigrate.typing import Array, Codes, Mask
 
@@ -40,11 +42,13 @@ class References:
 
     Attributes
     ----------
-    table : ndarray of shape (n, n_used)
-        The columns that the weights cover.
+    values : ndarray of shape (n, n_used)
+        The columns in use, as they were read.
     codes : ndarray of shape (n,)
     is_used : ndarray of shape (n_features,)
         Which of the features of the user's table those columns are.
+    encoding : Encoding
+        Units and levels of those columns.
     anchor_weight : ndarray of shape (n,) or None
         How much each sample's margin counted in the fit.
     screen_importances : ndarray of shape (n_features,) or None
@@ -55,26 +59,40 @@ class References:
         The samples laid out for the kernel, by number of threads: a cache.
     """
 
-    table: Array
+    values: Array
     codes: Codes
     is_used: Mask
+    encoding: Encoding
     anchor_weight: Array | None = None
     screen_importances: Array | None = None
     form: Form = QUADRATIC
     laid_out: dict[int, MarginProblem] = field(default_factory=dict, repr=False)
 
+    @property
+    def table(self) -> Array:
+        """The encoded samples, a column for each weight."""
+        return self.encoding.table(self.values)
+
+    def problem(self, n_threads: int) -> MarginProblem:
+        """The samples laid out for so many threads."""
+        if n_threads not in self.laid_out:
+            self.laid_out[n_threads] = MarginProblem(
+                self.table,
+                self.codes,
+                form=self.form,
+                is_nominal=self.encoding.is_nominal,
+                anchor_weight=self.anchor_weight,
+                n_threads=n_threads,
+            )
+        return self.laid_out[n_threads]
+
     def scores(
         self, X: Array, weights: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None
     ) -> list[ClassScores]:
-        """Scores of new samples under several models, in one sweep over the pairs."""
-        X = X if self.is_used.all() else X[:, self.is_used]
-        n = n_threads(n_jobs)
-        # The layout knows its number of threads, which `n_jobs` may change between predictions.
-        if n not in self.laid_out:
-            self.laid_out[n] = MarginProblem(self.table, self.codes, form=self.form, n_threads=n)
-        return self.laid_out[n].class_scores_many(X, weights, sigmas)
+        """Scores of new samples, as they were read, under several models in one sweep."""
+        X = self.encoding.table(X if self.is_used.all() else X[:, self.is_used])
+        return self.problem(n_threads(n_jobs)).class_scores_many(X, weights, sigmas)
 
-    # The layout holds compiled buffers; it is made of the arrays beside it at any time.
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "laid_out": {}}
 
@@ -99,6 +117,23 @@ class FittedMargin:
     sigma: float
     rule: str
     left_out: ClassScores
+
+    @classmethod
+    def of(
+        cls, references: References, solution: Solution, sigma: float, rule: str
+    ) -> FittedMargin:
+        """The model that a solver found."""
+        return cls(references, solution.weights, sigma, rule, solution.scores)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Mean log probability of the true classes in leave-one-out predictions.
+
+        A criterion for choosing between models, not an estimate of performance.
+        """
+        probability = class_probability(self.left_out.free_energy, self.sigma)
+        own = probability[np.arange(len(probability)), self.references.codes]
+        return float(np.log(np.maximum(own, np.finfo(float).tiny)).mean())
 
     def scores(
         self, X: Array | None, n_jobs: int | None = None, *, rule: str | None = None

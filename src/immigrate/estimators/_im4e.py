@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import VECTOR_SETS, share
 from immigrate.core.forms import LINEAR
+from immigrate.estimators._encoding import Columns, Encoding, offered_encodings, resolved_columns
 from immigrate.estimators._fitted import RULES, FittedMargin, References
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
@@ -19,8 +21,10 @@ from immigrate.estimators._margin_classifier import (
 from immigrate.estimators._training import remember, training_data
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
-from immigrate.solvers import Solver, even_start, resolved_solver
+from immigrate.solvers import Solution, Solver, even_start, resolved_solver
 from immigrate.typing import Array
+
+DEFAULT_SIGMA = 0.125
 
 
 class IM4EClassifier(MarginClassifier):
@@ -35,8 +39,8 @@ class IM4EClassifier(MarginClassifier):
     A feature's weight grows with how much further apart misses are than hits *in that feature*.
     Of two features that matter only together, neither need get a weight.
 
-    Differences of features are added up, so features should be on one scale: put a
-    `sklearn.preprocessing.StandardScaler` before this estimator.
+    Tables come as they are: numbers are compared in units of their standard deviation, text and
+    categories by their levels, and values may be missing (see `Columns`).
 
     Parameters
     ----------
@@ -53,6 +57,10 @@ class IM4EClassifier(MarginClassifier):
     rule : {"distance", "energy"}, default="distance"
         Score of a class: its expected distance (Eq. 9 of [2]_), or its free energy
         -sigma log sum exp(-q / sigma), which gives better probabilities.
+    columns : Columns, default=None
+        How columns are read and compared. None is ``Columns()``.
+    class_weight : dict, "balanced" or None, default=None
+        How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
@@ -113,16 +121,20 @@ class IM4EClassifier(MarginClassifier):
 
     def __init__(
         self,
-        sigma: float = 0.125,
+        sigma: float = DEFAULT_SIGMA,
         *,
         solver: str | Solver = "monotone",
         rule: str = "distance",
+        columns: Columns | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.sigma = sigma
         self.solver = solver
         self.rule = rule
+        self.columns = columns
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -144,39 +156,58 @@ class IM4EClassifier(MarginClassifier):
         solver = resolved_solver(self.solver)
         sigma = check_positive("sigma", self.sigma)
         check_option("rule", self.rule, RULES)
-        data = training_data(self, X, y, sample_weight)
-        n = n_threads(self.n_jobs)
-        problem = MarginProblem(
-            data.X, data.codes, form=LINEAR, anchor_weight=data.anchor_weight, n_threads=n
+        columns = resolved_columns(self.columns)
+        data = training_data(
+            self,
+            X,
+            y,
+            sample_weight,
+            categorical_features=columns.categorical_features,
+            class_weight=self.class_weight,
         )
-        # Scaled to sum 1, the step is not the best of its set, and descent along it ends at a
-        # few features (docs/deviations.md): for solvers that do not ask for a projection.
-        weight_set = VECTOR_SETS["sphere" if solver.needs_projection else "sum"]
-        solution = solver.solution(
-            problem,
-            even_start(solver, data.X.shape[1]),
-            sigma,
-            weight_set,
-            on_step=print_step if self.verbose else None,
-        )
+        is_used = data.reader.is_used
+        values = data.X if is_used.all() else data.X[:, is_used]
+        encoding = Encoding.of(data.X, data.n_levels, columns.scale).columns(is_used)
+        fits = []
+        for one in offered_encodings(encoding, columns.nominal, len(values)):
+            references = References(
+                values, data.codes, is_used, one, data.anchor_weight, form=LINEAR
+            )
+            problem = references.problem(n_threads(self.n_jobs))
+            on_step = print_step if self.verbose else None
+            solution = feature_weights(problem, solver, sigma, on_step)
+            fits.append((FittedMargin.of(references, solution, sigma, self.rule), solution))
+        # Two ways to encode levels: the likelihood of leave-one-out predictions chooses.
+        model, solution = max(fits, key=lambda fit: fit[0].log_likelihood)
         warn_unless_converged(solution, solver)
-        is_used = np.ones(data.X.shape[1], dtype=bool)
-        references = References(
-            data.X, data.codes, is_used, data.anchor_weight, form=LINEAR, laid_out={n: problem}
-        )
         remember(self, data)
-        self._adopt(
-            FittedMargin(references, solution.weights, sigma, self.rule, solution.scores), solution
-        )
+        self._adopt(model, solution)
         return self
 
     @property
     def feature_weights_(self) -> Array:
         """The weight of each feature, scaled to sum 1."""
         check_is_fitted(self)
-        return share(self.model_.weights)
+        references = self.model_.references
+        full = np.zeros(len(references.is_used))
+        full[references.is_used] = share(references.encoding.folded(self.model_.weights))
+        return full
 
     @property
     def feature_importances_(self) -> Array:
         """The weight of each feature, scaled to sum 1."""
         return self.feature_weights_
+
+
+def feature_weights(
+    problem: MarginProblem,
+    solver: Solver,
+    sigma: float = DEFAULT_SIGMA,
+    on_step: Callable[[int, float, float], None] | None = None,
+) -> Solution:
+    """What IM4E finds for a problem with a linear form."""
+    # Scaled to sum 1, the step is not the best of its set, and descent along it ends at a
+    # few features (docs/deviations.md): for solvers that do not ask for a projection.
+    weight_set = VECTOR_SETS["sphere" if solver.needs_projection else "sum"]
+    start = even_start(solver, problem.n_features)
+    return solver.solution(problem, start, sigma, weight_set, on_step=on_step)

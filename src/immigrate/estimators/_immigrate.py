@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any, Self
 
 from immigrate.checks import check_option, check_prune
-from immigrate.estimators._fitted import RULES
+from immigrate.estimators._encoding import Columns, resolved_columns
+from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._task import learning_task
-from immigrate.estimators._training import remember, training_data
+from immigrate.estimators._task import Task, learning_tasks
+from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.sigma import resolved_sigma
-from immigrate.solvers import Solver
+from immigrate.solvers import Solution, Solver
 
 
 class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
@@ -26,8 +27,8 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     The diagonal of W weighs single features, the rest weighs pairs. Who counts as near is
     soft: a hit or miss at distance q weighs exp(-q / sigma).
 
-    Differences of features are added up, so features should be on one scale: put a
-    `sklearn.preprocessing.StandardScaler` before this estimator, as the paper does.
+    Tables come as they are: numbers are compared in units of their standard deviation, text and
+    categories by their levels, and values may be missing (see `Columns`).
 
     Parameters
     ----------
@@ -57,6 +58,11 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         looks at one feature at a time can lose features that matter only together; "pairs"
         looks at pairs too. How many pass, and which stay whatever the screen says, are
         parameters of a `Screen`: ``screen=Screen("im4e", max_features=50, keep=["age"])``.
+    columns : Columns, default=None
+        How columns are read and compared: which are categorical, in what units numbers are
+        taken, what two levels differ by. None is ``Columns()``.
+    class_weight : dict, "balanced" or None, default=None
+        How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
@@ -139,6 +145,8 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         rule: str = "energy",
         prune: str | float | None = None,
         screen: Any = None,
+        columns: Columns | None = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -149,6 +157,8 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         self.rule = rule
         self.prune = prune
         self.screen = screen
+        self.columns = columns
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -172,22 +182,41 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         """
         check_option("rule", self.rule, RULES)
         check_prune("prune", self.prune)
-        data = training_data(self, X, y, sample_weight)
-        task = learning_task(self, data, self.n_jobs)
-        sigma = resolved_sigma(self.sigma, task.references.table, task.start)
-        solution = task.solver.solution(
-            task.problem,
-            task.start,
-            sigma,
-            task.weight_set,
-            on_step=print_step if self.verbose else None,
-        )
+        data = base_training_data(self, self, X, y, sample_weight)
+        fits = [self._fitted(task) for task in learning_tasks(self, data, self.n_jobs)]
+        # Two ways to encode levels: the likelihood of leave-one-out predictions chooses.
+        model, solution, solver = max(fits, key=lambda fit: fit[0].log_likelihood)
         # A warning may be an error to the user: it comes before anything is written here.
-        warn_unless_converged(solution, task.solver)
-        model = task.fitted(solution, sigma, self.prune, self.rule)
+        warn_unless_converged(solution, solver)
         remember(self, data)
         self._adopt(model, solution)
         return self
+
+    def _fitted(self, task: Task) -> tuple[FittedMargin, Solution, Solver]:
+        """The model that one task leads to."""
+        references = task.references
+        sigma = resolved_sigma(
+            self.sigma, references.table, task.start, references.encoding.is_nominal
+        )
+        on_step = print_step if self.verbose else None
+        solution = task.solver.solution(
+            task.problem, task.start, sigma, task.weight_set, on_step=on_step
+        )
+        return task.fitted(solution, sigma, self.prune, self.rule), solution, task.solver
+
+
+def base_training_data(
+    estimator: Any, base: ImmigrateClassifier, X: Any, y: Any, sample_weight: Any
+) -> TrainingData:
+    """The data of a fit of `estimator`, read as the classifier that it holds wants it."""
+    return training_data(
+        estimator,
+        X,
+        y,
+        sample_weight,
+        categorical_features=resolved_columns(base.columns).categorical_features,
+        class_weight=base.class_weight,
+    )
 
 
 def base_classifier(estimator: Any, default: ImmigrateClassifier) -> ImmigrateClassifier:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,11 +22,16 @@ from immigrate.estimators._choice import (
     criterion_of_samples,
     weight_path,
 )
-from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
+from immigrate.estimators._encoding import resolved_columns
+from immigrate.estimators._immigrate import (
+    ImmigrateClassifier,
+    base_classifier,
+    base_training_data,
+)
 from immigrate.estimators._margin_classifier import MarginClassifier, warn_unless_converged
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._task import Task, learning_task
-from immigrate.estimators._training import TrainingData, remember, training_data
+from immigrate.estimators._task import Task, learning_tasks
+from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.solvers import Solver
 from immigrate.typing import Array, Codes
@@ -180,17 +186,29 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         """
         self._check_choices()
         base = base_classifier(self.estimator, ImmigrateClassifier())
-        data = training_data(self, X, y, sample_weight)
-        task = learning_task(base, data, self.n_jobs)
-        sigmas = sigma_grid(self.sigmas, task.references.table, task.start)
-        choices = Choices(sigmas, self.prunes, self.rules)
-        path = weight_path(task, path_solver(task), choices, verbose=self.verbose)
+        data = base_training_data(self, base, X, y, sample_weight)
+        task, choices, path = self._best_path(base, data)
         if self.cv is None:
             selection = Selection.by_leave_one_out(choices, path, data.codes, self.scoring)
         else:
-            selection = self._cross_validated(base, data, choices, groups)
+            selection = self._cross_validated(as_encoded(base, task), data, choices, groups)
         self._choose(selection, path, task, data)
         return self
+
+    def _best_path(
+        self, base: ImmigrateClassifier, data: TrainingData
+    ) -> tuple[Task, Choices, list[PathPoint]]:
+        """The path of fits; of two ways to encode levels, the one that leave-one-out likes."""
+        paths = []
+        for task in learning_tasks(base, data, self.n_jobs):
+            references = task.references
+            sigmas = sigma_grid(
+                self.sigmas, references.table, task.start, references.encoding.is_nominal
+            )
+            choices = Choices(sigmas, self.prunes, self.rules)
+            path = weight_path(task, path_solver(task), choices, verbose=self.verbose)
+            paths.append((task, choices, path))
+        return max(paths, key=lambda one: max(point.model.log_likelihood for point in one[2]))
 
     @property
     def scores_path_(self) -> pd.DataFrame:
@@ -261,6 +279,13 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen
 
 
+def as_encoded(base: ImmigrateClassifier, task: Task) -> ImmigrateClassifier:
+    """The base classifier with the choice between mismatch and levels made."""
+    columns = resolved_columns(base.columns)
+    nominal = "levels" if task.references.encoding.by_level else "mismatch"
+    return clone(base).set_params(columns=clone(columns).set_params(nominal=nominal))
+
+
 def path_solver(task: Task) -> Solver:
     """The solver of the path: a rougher one where the chosen fit is finished from there."""
     if not task.is_warm:
@@ -291,7 +316,7 @@ def criterion_of_fold(
 ) -> Array:
     """Criterion of the test samples under every candidate, fitted on the training samples."""
     # One thread: folds are spread over processes.
-    task = learning_task(base, train, n_jobs=None)
+    task = learning_tasks(base, train, n_jobs=None)[0]
     path = weight_path(task, path_solver(task), choices)
     X, codes = test
     models = [point.model for point in path]

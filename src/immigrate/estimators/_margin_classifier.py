@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
+from immigrate.columns import read_table
 from immigrate.core.scores import class_probability
 from immigrate.estimators._fitted import FittedMargin
 from immigrate.messages import progress, warn_user
@@ -113,8 +115,11 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         """Scores of new samples, or of the training samples, each left out, where X is None."""
         check_is_fitted(self)
         if X is not None:
-            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            X = read_table(self, X)
         return self.model_.scores(X, self.n_jobs, rule=rule)
+
+    def __sklearn_tags__(self) -> Tags:
+        return with_mixed_input(super().__sklearn_tags__())
 
     def _adopt(self, model: FittedMargin, solution: Solution) -> None:
         """Become the model that a solver found; nothing here can fail."""
@@ -124,6 +129,13 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         # A start that is already stationary takes no step; scikit-learn wants at least 1.
         self.n_iter_ = max(solution.n_iter, 1)
         self.converged_ = solution.converged
+
+
+def with_mixed_input(tags: Tags) -> Tags:
+    """Tags of an estimator that takes categories and missing values."""
+    tags.input_tags.allow_nan = True
+    tags.input_tags.categorical = True
+    return tags
 
 
 def warn_unless_converged(solution: Solution, solver: Solver) -> None:

@@ -48,8 +48,7 @@ class WeightMatrixModel(BaseEstimator):
             and join the p-values: a weight says what the model uses, a p-value whether two
             features act together. True is ``InteractionTest()``. Not after a screen, which
             would leave the test too few pairs to count. Sample weights given to `fit` are
-            scaled to the effective sample size. Categories are numbers here, as they are to
-            the model.
+            scaled to the effective sample size.
 
         Returns
         -------
@@ -63,11 +62,17 @@ class WeightMatrixModel(BaseEstimator):
         names = self.get_feature_names_out()
         if top is not None:
             check_count("top", top)
-        table = interaction_table(self.weight_matrix_, names, top)
+        references = self.model_.references
+        weights = self.model_.weights
+        table = interaction_table(
+            references.encoding.folded(weights),
+            references.encoding.folded(np.abs(weights)),
+            names,
+            top,
+        )
         if test is None or is_false(test):
             return table
         test = pair_test(test)
-        references = self.model_.references
         if not references.is_used.all():
             raise ValueError(
                 "After a screen the test would see the kept features only and count too few "
@@ -76,9 +81,12 @@ class WeightMatrixModel(BaseEstimator):
         if len(names) < 2:
             return untested(table)
         # D sums to 1; the test reads weights as counts.
-        frame = pd.DataFrame(references.table, columns=list(names))
+        frame = pd.DataFrame(references.values, columns=list(names))
         count = as_counts(references.anchor_weight)
-        return beside_test(table, clone(test).fit(frame, references.codes, sample_weight=count))
+        test = clone(test).set_params(
+            categorical_features=np.flatnonzero(references.encoding.n_levels > 0)
+        )
+        return beside_test(table, test.fit(frame, references.codes, sample_weight=count))
 
     def get_support(self, indices: bool = False) -> Mask | Codes:
         """Which features the model uses: all of them, or those that passed the screen.
@@ -114,18 +122,19 @@ class WeightMatrixModel(BaseEstimator):
 
     @property
     def weight_matrix_(self) -> Array:
-        """W: symmetric, with Frobenius norm 1."""
+        """W: symmetric, with Frobenius norm 1; weights of levels summed up per column and pair."""
         check_is_fitted(self)
-        weights: Array = self.model_.weights
+        weights: Array = self.model_.references.encoding.folded(self.model_.weights)
         return weights
 
     @property
     def feature_importances_(self) -> Array:
         """Row sums of |W|, scaled to sum 1; 0 for features that were screened out."""
         check_is_fitted(self)
-        is_used = self.model_.references.is_used
-        full = np.zeros(len(is_used))
-        full[is_used] = feature_share(self.model_.weights)
+        references = self.model_.references
+        size = references.encoding.folded(np.abs(self.model_.weights))
+        full = np.zeros(len(references.is_used))
+        full[references.is_used] = feature_share(size)
         return full
 
     @property

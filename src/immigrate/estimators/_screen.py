@@ -18,13 +18,17 @@ from sklearn.utils.validation import has_fit_parameter
 
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import share
-from immigrate.estimators._im4e import IM4EClassifier
+from immigrate.core.forms import LINEAR
+from immigrate.estimators._im4e import feature_weights
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._margin_classifier import warn_unless_converged
 from immigrate.estimators._training import TrainingData, as_counts
+from immigrate.kernels.threads import n_threads
 from immigrate.messages import warn_user
+from immigrate.problems import MarginProblem
 from immigrate.solvers import Solver
-from immigrate.typing import Array, Codes, Mask
+from immigrate.typing import Array, Mask
 
 # Features that stay where none passes, and features of pairs that "pairs" adds.
 N_BEST = 5
@@ -121,8 +125,9 @@ class Screen(BaseEstimator):
         limit = 2 / p if isinstance(self.threshold, str) else self.threshold
         is_kept = is_named | passes(importance, limit, self.max_features)
         if isinstance(self.by, str) and self.by == "pairs":
-            is_kept |= in_strong_pairs(data.X, data.codes, data.anchor_weight, n_jobs)
-        return Screened(is_kept, importance)
+            is_kept |= in_strong_pairs(data, n_jobs)
+        # Dates, identifiers and columns without a value are no features, whoever names them.
+        return Screened(is_kept & data.reader.is_used, importance)
 
     def _check_parameters(self) -> None:
         if isinstance(self.by, str):
@@ -136,7 +141,7 @@ class Screen(BaseEstimator):
 
     def _importances(self, data: TrainingData, solver: Solver, n_jobs: int | None) -> Array:
         if isinstance(self.by, str):
-            return im4e_importances(data.X, data.codes, data.anchor_weight, solver, n_jobs)
+            return im4e_importances(data, solver, n_jobs)
         # A regularised screen reads weights as counts: D sums to 1, counts to the sample size.
         weight = None if data.anchor_weight is None else data.anchor_weight * len(data.X)
         return importances(clone(self.by), data.X, data.classes[data.codes], weight)
@@ -151,24 +156,37 @@ def resolved_screen(screen: Any) -> Screen:
     return Screen(screen)
 
 
-def in_strong_pairs(
-    X: Array, y: Codes, anchor_weight: Array | None = None, n_jobs: int | None = None
-) -> Mask:
+def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
     """Mask of the features of the strongest pairs by `InteractionTest`."""
-    if X.shape[1] < 2:
-        return np.ones(X.shape[1], dtype=bool)
+    p = data.X.shape[1]
+    if p < 2:
+        return np.ones(p, dtype=bool)
     # A screen needs the order of the pairs and no list of finds: one round of the test will do.
-    test = InteractionTest(stepwise=False, max_table=10_000, n_jobs=n_jobs)
-    test.fit(X, y, sample_weight=as_counts(anchor_weight))
+    test = InteractionTest(
+        stepwise=False,
+        max_table=10_000,
+        categorical_features=data.reader.is_nominal,
+        n_jobs=n_jobs,
+    )
+    test.fit(data.X, data.codes, sample_weight=as_counts(data.anchor_weight))
     strongest = test.strongest_features(N_OF_PAIRS)
-    return np.isin([f"x{j}" for j in range(X.shape[1])], strongest.astype(str))
+    return np.isin([f"x{j}" for j in range(p)], strongest.astype(str))
 
 
-def im4e_importances(
-    X: Array, y: Codes, anchor_weight: Array | None, solver: Solver, n_jobs: int | None
-) -> Array:
+def im4e_importances(data: TrainingData, solver: Solver, n_jobs: int | None) -> Array:
     """Feature weights of IM4E by steps of the kind of `solver`, with limits of their own."""
-    return importances(IM4EClassifier(solver=type(solver)(), n_jobs=n_jobs), X, y, anchor_weight)
+    problem = MarginProblem(
+        data.X,
+        data.codes,
+        form=LINEAR,
+        is_nominal=data.reader.is_nominal,
+        anchor_weight=data.anchor_weight,
+        n_threads=n_threads(n_jobs),
+    )
+    own_limits = type(solver)()
+    solution = feature_weights(problem, own_limits)
+    warn_unless_converged(solution, own_limits)
+    return share(solution.weights)
 
 
 def importances(screen: Any, X: Any, y: Any, sample_weight: Array | None = None) -> Array:

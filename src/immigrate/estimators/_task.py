@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from immigrate.checks import check_option
-from immigrate.core.cones import MATRIX_SETS, WeightSet, unit
+from immigrate.core.cones import MATRIX_SETS, WeightSet, share, unit
+from immigrate.core.forms import LINEAR
 from immigrate.core.pruning import pruned
+from immigrate.estimators._encoding import Encoding, offered_encodings, resolved_columns
 from immigrate.estimators._fitted import FittedMargin, References
-from immigrate.estimators._screen import Screened, im4e_importances, resolved_screen
+from immigrate.estimators._im4e import feature_weights
+from immigrate.estimators._screen import Screened, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
@@ -61,49 +64,76 @@ class Task:
         return FittedMargin(self.references, weights, sigma, rule, left_out)
 
 
-def learning_task(model: ImmigrateClassifier, data: TrainingData, n_jobs: int | None) -> Task:
-    """What a solver is to do for `model`, whose own sigma, rule and prune are not read."""
+def learning_tasks(
+    model: ImmigrateClassifier, data: TrainingData, n_jobs: int | None
+) -> list[Task]:
+    """What a solver is to do for `model`, whose own sigma, rule and prune are not read.
+
+    One task, or two where leave-one-out is to choose between a weight per nominal column and a
+    weight per level.
+    """
     solver = resolved_solver(model.solver)
     weight_set = MATRIX_SETS[check_option("constraint", model.constraint, MATRIX_SETS)]
     solver.check_fits(weight_set, model.constraint)
-    screened = Screened(np.ones(data.X.shape[1], dtype=bool), importances=None)
+    columns = resolved_columns(model.columns)
+    encoding = Encoding.of(data.X, data.n_levels, columns.scale)
+    # Dates, identifiers and columns without a value are no features, whatever a screen says.
+    screened = Screened(data.reader.is_used, importances=None)
     if model.screen is not None:
-        screened = resolved_screen(model.screen).passed(data, solver, n_jobs)
-    X = data.X if screened.is_kept.all() else data.X[:, screened.is_kept]
-    n = n_threads(n_jobs)
-    # Laid out once: the solver and later every prediction use the same layout.
-    problem = MarginProblem(X, data.codes, anchor_weight=data.anchor_weight, n_threads=n)
-    references = References(
-        X,
-        data.codes,
-        screened.is_kept,
-        data.anchor_weight,
-        screened.importances,
-        laid_out={n: problem},
-    )
-    W = starting_weights(solver, references, model.random_state, n_jobs)
-    if solver.needs_feasible_start:
-        # Descent is from a point of the set; the paper's steps start anywhere.
-        W = weight_set.prox(W, 0.0)
-    is_warm = solver.can_warm_start and weight_set.can_warm_start
-    return Task(problem, unit(W), solver, weight_set, references, is_warm)
+        in_units = replace(data, X=encoding.table(data.X))
+        screened = resolved_screen(model.screen).passed(in_units, solver, n_jobs)
+    encoding = encoding.columns(screened.is_kept)
+    task = TaskMaker(model, data, screened, solver, weight_set, n_jobs)
+    offered = offered_encodings(encoding, columns.nominal, len(data.X))
+    return [task.with_encoding(encoding) for encoding in offered]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskMaker:
+    """What the tasks of one fit have in common."""
+
+    model: ImmigrateClassifier
+    data: TrainingData
+    screened: Screened
+    solver: Solver
+    weight_set: WeightSet
+    n_jobs: int | None
+
+    def with_encoding(self, encoding: Encoding) -> Task:
+        """The task with one way of encoding nominal columns."""
+        data, is_kept = self.data, self.screened.is_kept
+        X = data.X if is_kept.all() else data.X[:, is_kept]
+        references = References(
+            X, data.codes, is_kept, encoding, data.anchor_weight, self.screened.importances
+        )
+        # Laid out once: the solver and later every prediction use the same layout.
+        problem = references.problem(n_threads(self.n_jobs))
+        W = starting_weights(self.solver, references, self.model.random_state, self.n_jobs)
+        if self.solver.needs_feasible_start:
+            # Descent is from a point of the set; the paper's steps start anywhere.
+            W = self.weight_set.prox(W, 0.0)
+        is_warm = self.solver.can_warm_start and self.weight_set.can_warm_start
+        return Task(problem, unit(W), self.solver, self.weight_set, references, is_warm)
 
 
 def starting_weights(
     solver: Solver, references: References, random_state: Any, n_jobs: int | None
 ) -> Array:
     """The W that `init` of the solver stands for."""
-    init, p = solver.init, references.table.shape[1]
+    init, encoding = solver.init, references.encoding
+    q = len(encoding.owner)
     if not isinstance(init, str):
-        return checked_start(init, references.is_used)
+        W = checked_start(init, references.is_used)
+        # A weight of a column is the weight of each of its levels.
+        return W[np.ix_(encoding.owner, encoding.owner)]
     if init == "random":
-        W: Array = check_random_state(random_state).uniform(size=(p, p))
-        return W + W.T
+        random: Array = check_random_state(random_state).uniform(size=(q, q))
+        return random + random.T
     if init == "im4e":
-        weight = references.anchor_weight
-        return np.diag(
-            im4e_importances(references.table, references.codes, weight, solver, n_jobs)
-        )
+        linear = replace(references, form=LINEAR, laid_out={})
+        problem = linear.problem(n_threads(n_jobs))
+        # Steps of the same kind, with limits of their own.
+        return np.diag(share(feature_weights(problem, type(solver)()).weights))
     if init == "auto" and references.screen_importances is not None:
-        return np.diag(references.screen_importances[references.is_used])
-    return np.eye(p)
+        return np.diag(references.screen_importances[references.is_used][encoding.owner])
+    return np.eye(q)

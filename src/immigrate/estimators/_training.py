@@ -1,22 +1,16 @@
-"""The training data of a fit as one value: checked, coded, and not yet written anywhere.
-
-scikit-learn's `validate_data` writes names and counts on the estimator that it is given. A fit
-that is refused or interrupted must leave the old model whole, so here it is given a stand-in,
-and what it wrote comes back as part of the value. `remember` writes it on the estimator in the
-end, when nothing can fail any more.
-"""
+"""The training data of a fit as one value: read, checked, coded, and not yet written anywhere."""
 
 from __future__ import annotations
 
-import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight
 
+from immigrate.columns import ColumnReader, TrainingTable, check_class_sizes, read_training_table
 from immigrate.typing import Array, Codes, Mask
 
 
@@ -27,20 +21,40 @@ class TrainingData:
     Attributes
     ----------
     X : ndarray of shape (n, p)
+        Numbers, codes of levels, NaN where missing.
     codes : ndarray of shape (n,)
         Index of each sample's class in `classes`.
-    classes : ndarray of shape (n_classes,)
     anchor_weight : ndarray of shape (n,) or None
         D of Eq. 10, with sum 1; None where all samples weigh the same.
-    feature_names : ndarray of str or None
-        None where the table has no column names.
+    source : TrainingTable
+        The whole table as it was read: classes, names, levels.
     """
 
     X: Array
     codes: Codes
-    classes: np.ndarray
     anchor_weight: Array | None
-    feature_names: np.ndarray | None
+    source: TrainingTable
+
+    @property
+    def classes(self) -> np.ndarray:
+        """Class labels."""
+        return self.source.classes
+
+    @property
+    def reader(self) -> ColumnReader:
+        """What was learned about the columns."""
+        return self.source.reader
+
+    @property
+    def feature_names(self) -> np.ndarray | None:
+        """Names of the columns; None where the table has none."""
+        return self.source.feature_names
+
+    @property
+    def n_levels(self) -> Codes:
+        """Number of levels of nominal columns, 0 for numbers."""
+        is_nominal = self.reader.is_nominal
+        return np.array([len(x) for x in self.reader.levels], dtype=np.intp) * is_nominal
 
     def rows(self, chosen: np.ndarray) -> TrainingData:
         """Some of the samples, as a fold of a cross-validation needs them."""
@@ -53,63 +67,48 @@ class TrainingData:
                 "sample_weight is zero for all training samples of a fold; use a cv that spreads "
                 "the weighted samples, such as a shuffled StratifiedKFold."
             )
-        return TrainingData(
-            self.X[chosen], self.codes[chosen], self.classes, weight, self.feature_names
-        )
+        return replace(self, X=self.X[chosen], codes=self.codes[chosen], anchor_weight=weight)
 
 
 def training_data(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any = None, *, allow_nan: bool = False
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    categorical_features: Any = "from_dtype",
+    class_weight: Any = None,
+    allow_nan: bool = True,
 ) -> TrainingData:
     """The data of a call to `fit`, checked; the estimator is left as it is."""
-    # A shallow copy has the parameters and tags that validation asks for.
-    stand_in = copy.copy(estimator)
-    X, y = validate_data(
-        stand_in,
-        X,
-        y,
-        dtype=[np.float64, np.float32],
-        ensure_min_samples=2,
-        ensure_all_finite="allow-nan" if allow_nan else True,
+    source = read_training_table(
+        estimator, X, y, categorical_features=categorical_features, allow_nan=allow_nan
     )
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    check_class_sizes(classes, np.bincount(codes))
-    names = getattr(stand_in, "feature_names_in_", None)
-    weight = None if sample_weight is None else anchor_weights(X, sample_weight)
-    return TrainingData(X, codes, classes, weight, names)
+    if not source.reader.is_used.any():
+        raise ValueError(
+            "X has no column that can be used as a feature: "
+            + " ".join(note.text for note in source.reader.notes)
+        )
+    weight = anchor_weights(source, sample_weight, class_weight)
+    return TrainingData(source.values, source.codes, weight, source)
 
 
 def remember(estimator: BaseEstimator, data: TrainingData) -> None:
-    """Write what scikit-learn wants to know of the data on the estimator: the end of a fit."""
-    estimator.classes_ = data.classes
-    estimator.n_features_in_ = data.X.shape[1]
-    if data.feature_names is not None:
-        estimator.feature_names_in_ = data.feature_names
-    else:
-        # A refit on a table without names must not leave the old ones behind.
-        estimator.__dict__.pop("feature_names_in_", None)
+    """Write what is known of the data on the estimator: the end of a fit, nothing here fails."""
+    data.source.keep_on(estimator)
 
 
-def check_class_sizes(classes: np.ndarray, sizes: Codes) -> None:
-    """Refuse labels that leave a sample without a hit or without a miss."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"y holds one class only ({classes[0]!r}); a margin needs at least 2 classes. "
-            "Check that the right column is used as the target."
+def anchor_weights(source: TrainingTable, sample_weight: Any, class_weight: Any) -> Array | None:
+    """D of Eq. 10: the user's weights, times those of the classes, scaled to sum 1."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weight: Array = np.ones(len(source.codes))
+    if sample_weight is not None:
+        weight = _check_sample_weight(
+            sample_weight, source.values, dtype=np.float64, ensure_non_negative=True
         )
-    alone = classes[sizes < 2].tolist()
-    if alone:
-        names = ", ".join(repr(label) for label in alone[:5]) + (", ..." if alone[5:] else "")
-        raise ValueError(
-            f"Class {names} has {sizes.min() or 'no'} sample; a nearest hit needs at least 2. "
-            "Merge rare classes or drop them."
-        )
-
-
-def anchor_weights(X: Array, sample_weight: Any) -> Array:
-    """D of Eq. 10: the user's weights scaled to sum 1."""
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, source.classes[source.codes])
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
     # Twice, so that huge weights do not overflow their sum.

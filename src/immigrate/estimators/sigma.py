@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from immigrate.checks import check_option, check_positive
+from immigrate.core.differences import ColumnDifferences
 from immigrate.core.distances import quadratic_manhattan
-from immigrate.typing import Array, Codes
+from immigrate.core.forms import QUADRATIC
+from immigrate.typing import Array, Codes, Mask
 
 # Measured over real tables: docs/choosing-sigma.md.
 AUTO_MULTIPLE = 0.125
@@ -24,21 +26,23 @@ PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 MOST_ANCHORS, MOST_NEIGHBOURS = 64, 512
 
 
-def resolved_sigma(sigma: Any, X: Array, W: Array) -> float:
+def resolved_sigma(sigma: Any, X: Array, W: Array, is_nominal: Mask | None = None) -> float:
     """`sigma` as a number: "auto" is AUTO_MULTIPLE times the typical distance under `W`."""
     if isinstance(sigma, str):
         check_option("sigma", sigma, ("auto",))
-        return AUTO_MULTIPLE * typical_distance(X, W)
+        return AUTO_MULTIPLE * typical_distance(X, W, is_nominal)
     return check_positive("sigma", sigma)
 
 
-def sigma_grid(sigmas: Any, X: Array, W: Array) -> list[float]:
+def sigma_grid(sigmas: Any, X: Array, W: Array, is_nominal: Mask | None = None) -> list[float]:
     """Candidates, largest first."""
     if isinstance(sigmas, str):
         check_option("sigmas", sigmas, ("auto", "paper"))
         if sigmas == "paper":
             return list(PAPER_GRID)
-        grid: list[float] = np.multiply(AUTO_MULTIPLES, typical_distance(X, W)).tolist()
+        grid: list[float] = np.multiply(
+            AUTO_MULTIPLES, typical_distance(X, W, is_nominal)
+        ).tolist()
         return grid
     is_list = isinstance(sigmas, Iterable) and np.ndim(np.asarray(sigmas)) != 0
     values = list(sigmas) if is_list else []
@@ -47,30 +51,47 @@ def sigma_grid(sigmas: Any, X: Array, W: Array) -> list[float]:
     return sorted((check_positive("sigmas", value) for value in values), reverse=True)
 
 
-def typical_distance(X: Array, W: Array) -> float:
+def typical_distance(X: Array, W: Array, is_nominal: Mask | None = None) -> float:
     """Median q over pairs of samples; the mean where more than half of the pairs coincide.
 
     From a sample of pairs spread over the table. Rows are taken in the order of their sums,
     so that the order of the table does not matter.
     """
-    order = _row_order(X)
-    samples = X[_spread(order, MOST_NEIGHBOURS)].astype(np.float64)
-    is_diagonal = not np.count_nonzero(W - np.diag(W.diagonal()))
-    if is_diagonal:
-        # A diagonal W needs no p x p product: q is the weighted sum of squares.
-        samples = samples * np.sqrt(W.diagonal())
-    distances = []
-    for i in _spread(np.arange(len(samples)), MOST_ANCHORS):
-        d = np.abs(np.delete(samples, i, axis=0) - samples[i])
-        distances.append(np.einsum("ja,ja->j", d, d) if is_diagonal else quadratic_manhattan(d, W))
-    q = np.concatenate(distances)
+    samples = X[_spread(_row_order(X), MOST_NEIGHBOURS)].astype(np.float64)
+    differences = ColumnDifferences.of(samples, is_nominal)
+    distances = plain_distances if differences.is_plain else mixed_distances
+    q = distances(samples, W, differences)
     # The median is 0 where most samples coincide, as in tables of few levels.
     middle = float(np.median(q)) or float(q.mean())
     return middle if middle > 0 else 1.0
 
 
+def plain_distances(X: Array, W: Array, _: ColumnDifferences) -> Array:
+    """Distances of some samples from all others, numbers without gaps."""
+    is_diagonal = not np.count_nonzero(W - np.diag(W.diagonal()))
+    if is_diagonal:
+        # A diagonal W needs no p x p product: q is the weighted sum of squares.
+        X = X * np.sqrt(W.diagonal())
+    distances = []
+    for i in _spread(np.arange(len(X)), MOST_ANCHORS):
+        d = np.abs(np.delete(X, i, axis=0) - X[i])
+        distances.append(np.einsum("ja,ja->j", d, d) if is_diagonal else quadratic_manhattan(d, W))
+    return np.concatenate(distances)
+
+
+def mixed_distances(X: Array, W: Array, differences: ColumnDifferences) -> Array:
+    """Distances of some samples from all others, columns of any kind."""
+    samples = differences.samples(X)
+    everybody, distances = np.arange(len(X)), []
+    for i in _spread(everybody, MOST_ANCHORS):
+        d = differences(samples.take(everybody[[i]]), samples.take(np.delete(everybody, i)))
+        distances.append(QUADRATIC.distance(W, d)[0])
+    return np.concatenate(distances)
+
+
 def _row_order(X: Array) -> Codes:
     """Rows by their sums, rows of equal sums by their values: the same for any order of rows."""
+    X = np.nan_to_num(X)
     total = X.sum(axis=1)
     order = np.argsort(total, kind="stable")
     has_ties = np.any(np.diff(total[order]) == 0)

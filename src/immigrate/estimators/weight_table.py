@@ -20,12 +20,14 @@ def feature_share(W: Array) -> Array:
     return size / size.sum()
 
 
-def interaction_table(W: Array, names: Any, top: int | None = None) -> pd.DataFrame:
+def interaction_table(W: Array, size: Array, names: Any, top: int | None = None) -> pd.DataFrame:
     """Every feature and every pair of features, strongest first.
 
     Parameters
     ----------
     W : ndarray of shape (p, p)
+    size : ndarray of shape (p, p)
+        |W|; where a column has a weight per level, the sum of their sizes.
     names : array-like of p str
     top : int, optional
         Only this many rows.
@@ -33,7 +35,7 @@ def interaction_table(W: Array, names: Any, top: int | None = None) -> pd.DataFr
     names = np.asarray(names, dtype=object)
     a, b = np.triu_indices(len(W))
     weight = W[a, b]
-    size = np.abs(weight)
+    size = size[a, b]
     order = np.argsort(-size, kind="stable")[:top]
     a, b = a[order], b[order]
     return pd.DataFrame(

@@ -14,7 +14,6 @@ from immigrate.checks import check_finite, check_option_or_none, check_selected_
 from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._training import remember, training_data
-from immigrate.estimators.relief._mixed_types import categorical_mask, text_as_codes
 from immigrate.typing import Array, Mask
 
 METRICS = ("euclidean", "manhattan")
@@ -53,13 +52,16 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         self
         """
         self._check_parameters()
-        X, is_text = text_as_codes(X)
-        data = training_data(self, X, y, sample_weight, allow_nan=self.allow_nan)
-        n_features = data.X.shape[1]
-        check_selected_count(self.n_features_to_select, n_features)
-        is_categorical = categorical_mask(
-            self.categorical_features, n_features, names=data.feature_names, is_text=is_text
+        data = training_data(
+            self,
+            X,
+            y,
+            sample_weight,
+            categorical_features=self.categorical_features,
+            allow_nan=self.allow_nan,
         )
+        check_selected_count(self.n_features_to_select, data.X.shape[1])
+        is_categorical = data.reader.is_nominal
         table = mixed_table(data.X, data.codes, is_categorical, scale=self.scale)
         units = difference_units(data.X, is_categorical, scale=self.scale)
         learned = self._learned(table, data.anchor_weight)
@@ -94,4 +96,5 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self.allow_nan
+        tags.input_tags.categorical = True
         return tags

@@ -8,9 +8,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
+from immigrate.columns import read_table
 from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.forms import QUADRATIC
 from immigrate.core.mixed_table import mixed_table
@@ -97,7 +98,8 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         if self.n_components is not None:
             check_count("n_components", self.n_components)
-        data = training_data(self, X, y, sample_weight)
+        # Directions are sums of features: names have none.
+        data = training_data(self, X, y, sample_weight, categorical_features=None, allow_nan=False)
         margin = self._margin_scatter(data)
         eigenvalues, vectors = linalg.eigh(margin)
         is_positive = eigenvalues > NEGLIGIBLE * np.abs(eigenvalues).max()
@@ -124,8 +126,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        projected: Array = X @ self.components_.T
+        projected: Array = read_table(self, X, allow_nan=False) @ self.components_.T
         return projected
 
     def _margin_scatter(self, data: TrainingData) -> Array:

@@ -1,0 +1,185 @@
+"""From a table as it was read to the columns that weights belong to.
+
+    number      in its unit                                              one column
+    nominal     mismatch: its level, two levels differ by 1              one column
+                levels: 1 / sqrt(2) for the level of the sample, else 0  one column per level
+
+Two samples of different levels are 1 apart under even weights in both, so that the choice between
+them does not change where a fit starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from immigrate.checks import check_option, check_option_or_none
+from immigrate.columns import difference_units
+from immigrate.typing import Array, Codes, Mask
+
+SCALES = ("std", "range")
+NOMINALS = ("auto", "mismatch", "levels")
+LEVEL_HEIGHT = float(np.sqrt(0.5))
+# Beyond these a weight for every level is not tried: W has the square of the first, and the
+# second is what the samples can pay for.
+MOST_LEVEL_COLUMNS, FEWEST_SAMPLES_PER_COLUMN = 200, 2
+# A unit this near to 1 is 1: standardised tables stay as they are, to the bit.
+SAME_UNIT = 1e-12
+
+
+class Columns(BaseEstimator):
+    """How the columns of a table are read and compared.
+
+    Parameters
+    ----------
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns whose values are levels without an order: names, indices or a mask. "from_dtype"
+        takes text, category and object columns of a data frame. None: there are none.
+    scale : {"std", "range", None}, default="std"
+        Unit in which differences of numbers are taken: the standard deviation or the range of
+        the known values, or the numbers as they are, as in the R package. Differences of
+        features are added up, so that without units the feature with the largest numbers wins.
+    nominal : {"auto", "mismatch", "levels"}, default="auto"
+        Difference between two levels. "mismatch": 1, with one weight for the column. "levels":
+        one weight per level, which can tell levels that matter from levels that do not where
+        there are samples enough; tables of weights show their sum. "auto" lets the likelihood of
+        leave-one-out predictions choose, where a column has more than two levels.
+
+    See Also
+    --------
+    ImmigrateClassifier : Takes this as `columns`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate import Columns, ImmigrateClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.column_stack([rng.integers(0, 4, 80), 1000 * rng.normal(size=80)])
+    >>> y = (X[:, 0] == 2).astype(int)
+    >>> model = ImmigrateClassifier(columns=Columns(categorical_features=[0])).fit(X, y)
+    >>> model.feature_importances_.round(2)
+    array([1., 0.])
+    """
+
+    def __init__(
+        self,
+        categorical_features: Any = "from_dtype",
+        *,
+        scale: str | None = "std",
+        nominal: str = "auto",
+    ) -> None:
+        self.categorical_features = categorical_features
+        self.scale = scale
+        self.nominal = nominal
+
+    def check(self) -> None:
+        """Refuse options that do not exist."""
+        check_option_or_none("scale", self.scale, SCALES)
+        check_option("nominal", self.nominal, NOMINALS)
+
+
+def resolved_columns(columns: Any) -> Columns:
+    """The value that None stands for; a `Columns` stays what it is."""
+    if columns is None:
+        return Columns()
+    if not isinstance(columns, Columns):
+        raise ValueError(
+            f"columns must be None or a Columns value, got {columns!r}. For example "
+            "columns=Columns(categorical_features=['sex'], scale=None)."
+        )
+    columns.check()
+    return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """What each column of a table becomes.
+
+    Attributes
+    ----------
+    units : ndarray of shape (p,)
+        What a difference of 1 is; 1 for nominal columns.
+    n_levels : ndarray of shape (p,)
+        Number of levels of nominal columns, 0 for numbers.
+    by_level : bool
+        Whether nominal columns of more than two levels have a column per level.
+    """
+
+    units: Array
+    n_levels: Codes
+    by_level: bool = False
+
+    @classmethod
+    def of(cls, values: Array, n_levels: Codes, scale: str | None) -> Encoding:
+        """Units from the known values of the training samples."""
+        units = difference_units(values, n_levels > 0, scale)
+        return cls(np.where(np.abs(units - 1) <= SAME_UNIT, 1.0, units), n_levels)
+
+    def columns(self, chosen: Mask) -> Encoding:
+        """The encoding of some of the columns."""
+        return Encoding(self.units[chosen], self.n_levels[chosen], self.by_level)
+
+    @cached_property
+    def _is_spread(self) -> Mask:
+        """Columns that become one column per level; of two levels one column says it all."""
+        return self.by_level & (self.n_levels > 2)
+
+    @cached_property
+    def owner(self) -> Codes:
+        """Which column of the table each column of the encoding belongs to, (q,)."""
+        return np.repeat(np.arange(len(self.units)), np.where(self._is_spread, self.n_levels, 1))
+
+    @cached_property
+    def is_nominal(self) -> Mask:
+        """Columns of the encoding that hold codes of levels, (q,)."""
+        return (self.n_levels[self.owner] > 0) & ~self._is_spread[self.owner]
+
+    def table(self, values: Array) -> Array:
+        """The encoded table, (n, q); the same array where nothing is to be done."""
+        if (self.units != 1).any():
+            values = values / self.units.astype(values.dtype)
+        if not self._is_spread.any():
+            return values
+        parts = [
+            level_columns(x, int(n)) if is_spread else x[:, None]
+            for x, n, is_spread in zip(values.T, self.n_levels, self._is_spread)
+        ]
+        return np.hstack(parts).astype(values.dtype, copy=False)
+
+    def folded(self, W: Array) -> Array:
+        """Weights of the encoded columns summed up per column of the table, or pair of them."""
+        if len(self.owner) == len(self.units):
+            return W
+        belongs = (np.arange(len(self.units))[:, None] == self.owner).astype(float)
+        return belongs @ W @ belongs.T if W.ndim == 2 else belongs @ W
+
+    @property
+    def can_spread(self) -> bool:
+        """Whether a weight per level differs from a weight per column, and is affordable."""
+        return bool((self.n_levels > 2).any())
+
+    def spread(self) -> Encoding:
+        """The same with a column per level."""
+        return Encoding(self.units, self.n_levels, by_level=True)
+
+
+def offered_encodings(encoding: Encoding, nominal: str, n_samples: int) -> list[Encoding]:
+    """What a fit is tried with; leave-one-out chooses where there are two."""
+    if not encoding.can_spread or nominal == "mismatch":
+        return [encoding]
+    if nominal == "levels":
+        return [encoding.spread()]
+    n_columns = len(encoding.spread().owner)
+    most = min(MOST_LEVEL_COLUMNS, n_samples / FEWEST_SAMPLES_PER_COLUMN)
+    return [encoding, encoding.spread()] if n_columns <= most else [encoding]
+
+
+def level_columns(codes: Array, n_levels: int) -> Array:
+    """A column per level; all of them missing where the level is, none set for an unseen one."""
+    columns = LEVEL_HEIGHT * (codes[:, None] == np.arange(n_levels))
+    columns[np.isnan(codes)] = np.nan
+    return columns
