@@ -17,7 +17,7 @@ from immigrate.columns.left_out import column_notes, left_out
 from immigrate.columns.notes import Note, Reason, messages, warn_of
 from immigrate.columns.reader import ColumnReader
 from immigrate.columns.units import difference_units
-from immigrate.columns.warning import ColumnWarning, warn_user
+from immigrate.columns.warning import ColumnWarning
 
 __all__ = [
     "FROM_DTYPE",
@@ -38,5 +38,4 @@ __all__ = [
     "read_table",
     "read_training_table",
     "warn_of",
-    "warn_user",
 ]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from immigrate.columns.kinds import Column, Content, Kind
 from immigrate.columns.objects import NUMBER_TYPES, as_float, as_floats
-from immigrate.columns.warning import ColumnWarning, warn_user
+from immigrate.columns.warning import ColumnWarning
+from immigrate.messages import warn_user
 from immigrate.typing import Array
 
 Levels = tuple[Any, ...]

@@ -12,7 +12,8 @@ import numpy as np
 from immigrate.columns.kinds import Kind
 from immigrate.columns.levels import Levels
 from immigrate.columns.text_forms import are_dates, number_like
-from immigrate.columns.warning import ColumnWarning, warn_user
+from immigrate.columns.warning import ColumnWarning
+from immigrate.messages import warn_user
 from immigrate.typing import Array, Codes, Mask
 
 # A level that fewer than two rows share on average tells nothing of other rows. With ten levels

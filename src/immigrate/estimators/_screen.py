@@ -186,7 +186,7 @@ def im4e_importances(data: TrainingData, solver: Solver, n_jobs: int | None) -> 
     own_limits = type(solver)()
     solution = feature_weights(problem, own_limits)
     warn_unless_converged(solution, own_limits)
-    return share(solution.weights)
+    return as_shares(share(solution.weights))
 
 
 def importances(screen: Any, X: Any, y: Any, sample_weight: Array | None = None) -> Array:
@@ -204,8 +204,13 @@ def importances(screen: Any, X: Any, y: Any, sample_weight: Array | None = None)
             f"{screen!r} has neither feature_importances_ nor coef_ after fit, so it cannot "
             "weigh features; use one that has."
         )
+    return as_shares(size)
+
+
+def as_shares(size: Array) -> Array:
+    """Sizes that sum to 1."""
     # A screen that sees no difference, such as a lasso with nothing left, weighs all alike.
-    return share(size) if size.any() else np.full(X.shape[1], 1 / X.shape[1])
+    return share(size) if size.any() else np.full(len(size), 1 / len(size))
 
 
 def passes(importance: Array, limit: float, n_max: int | None = None) -> Mask:

@@ -15,7 +15,7 @@ from immigrate.core.pruning import pruned
 from immigrate.estimators._encoding import Encoding, offered_encodings, resolved_columns
 from immigrate.estimators._fitted import FittedMargin, References
 from immigrate.estimators._im4e import feature_weights
-from immigrate.estimators._screen import Screened, resolved_screen
+from immigrate.estimators._screen import Screened, as_shares, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
@@ -133,7 +133,7 @@ def starting_weights(
         linear = replace(references, form=LINEAR, laid_out={})
         problem = linear.problem(n_threads(n_jobs))
         # Steps of the same kind, with limits of their own.
-        return np.diag(share(feature_weights(problem, type(solver)()).weights))
+        return np.diag(as_shares(share(feature_weights(problem, type(solver)()).weights)))
     if init == "auto" and references.screen_importances is not None:
         return np.diag(references.screen_importances[references.is_used][encoding.owner])
     return np.eye(q)
