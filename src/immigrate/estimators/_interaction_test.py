@@ -17,6 +17,7 @@ from immigrate.estimators._validation import check_count
 from immigrate.estimators._warnings import warn_user
 from immigrate.inference.additive import Draws, null_model
 from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
+from immigrate.inference.blas import one_blas_thread
 from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
 from immigrate.inference.search import Effort, Search, searched_terms
 from immigrate.inference.stepwise import ROUNDING, Found, stepwise_terms
@@ -145,6 +146,7 @@ class InteractionTest(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @one_blas_thread()
     def fit(self, X, y, sample_weight=None):
         """Test all terms.
 
