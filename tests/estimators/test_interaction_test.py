@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 import pandas as pd
@@ -227,3 +229,17 @@ def test_gametes_triple_comes_first():
     table = InteractionTest(order=3).fit(*_gametes("GAMETES_3way_h02")).table_
     assert set(table.iloc[0, :3]) == {"P1", "P2", "P3"}
     assert table.loc[0, "p_adjusted"] < 1e-6
+
+
+def test_forty_classes_take_seconds_and_little_memory():
+    """A fit took 22 s and 380 MB when the work grew with the cube of the number of classes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 40, 300)
+    tracemalloc.start()
+    start = perf_counter()
+    test = InteractionTest().fit(X, y)
+    seconds, (_, peak) = perf_counter() - start, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(test.classes_) == 40
+    assert seconds < 15
+    assert peak < 150e6

@@ -7,6 +7,7 @@ Read the files in this order, beside ``docs/interaction-test.md``:
 ``folds``               cross-validation folds that depend on the data alone
 ``ridge``               penalised logistic and multinomial regression by Newton steps
 ``additive``            the null model: strength of the penalty by cross-validation, screening
+``newton_inverse``      the inverse of its penalised information, for few and for many classes
 ``residuals``           residuals of the null model, cleared of what a refit would explain
 ``null_distributions``  quadratic forms to p-values, and p-values to one p-value
 ``term_statistics``     the exact statistics of chosen pairs or triples
@@ -14,6 +15,7 @@ Read the files in this order, beside ``docs/interaction-test.md``:
 ``adjustment``          many p-values at once: Holm, Benjamini-Hochberg, Westfall-Young
 ``search``              all of it: every pair, the strongest ones exactly
 ``stepwise``            true pairs one by one, so that their shadows vanish
+``blas``                one thread of BLAS while all of this runs
 ======================  =======================================================================
 
 Letters: n samples, p features, w sample weights, u mid-ranks in (0, 1), phi centred functions
