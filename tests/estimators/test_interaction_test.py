@@ -195,7 +195,8 @@ def test_strongest_features_come_in_order_of_their_best_pair():
 def test_summary_says_what_was_found():
     text = InteractionTest().fit(*xor_data()).summary()
     assert "15 pairs of 6 features" in text
-    assert "x0 x x1" in text
+    assert "(holm, alpha 0.05)" in text
+    assert "x0 × x1: adjusted p" in text
     assert "No pair departs" in InteractionTest().fit(*additive_data()).summary()
 
 
@@ -243,3 +244,14 @@ def test_forty_classes_take_seconds_and_little_memory():
     assert len(test.classes_) == 40
     assert seconds < 15
     assert peak < 150e6
+
+
+def test_verbose_is_one_line_per_stage(capsys):
+    X, y = xor_data()
+    InteractionTest().fit(X, y)
+    assert not capsys.readouterr().out
+    InteractionTest(verbose=1, order=3).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("InteractionTest: ") for line in lines)
+    assert ["Main effects" in lines[0], "added" in lines[1], "tested" in lines[2]] == [True] * 3
+    assert lines[3] == "InteractionTest: 0 triples found."

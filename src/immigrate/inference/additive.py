@@ -16,7 +16,7 @@ import numpy as np
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.folds import N_FOLDS, fold_weights
 from immigrate.inference.null_distributions import log_three_moment_tail
-from immigrate.inference.residuals import Contrast, Refit, drawn_labels
+from immigrate.inference.residuals import Contrast, Draws, Refit, drawn_labels
 from immigrate.inference.ridge import deviance, probabilities, ridge_coefficients
 from immigrate.inference.term_statistics import cleared_moments, score_log_p, term_columns
 from immigrate.typing import Array
@@ -37,14 +37,6 @@ SCREENED_COUNTS = (3, 6, 10, 20, 40, 80, 160)
 # Columns of a pair that was found are penalised little: its effect is known to be there. With 1,
 # what the penalty left of a pair without noise (MONK-1) was taken for further pairs.
 FOUND_TERM_STRENGTH = 0.3
-
-
-@dataclass(frozen=True)
-class Draws:
-    """How many label sets to draw from the null model, and from which seed."""
-
-    n: int
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -137,8 +129,8 @@ def main_effect_log_p(data: Encoded, weight: Array) -> Array:
 
 def evident_features(data: Encoded) -> np.ndarray:
     """Indices of the features that clearly have a main effect."""
-    level = min(EVIDENT_BELOW, EVIDENT_BY_CHANCE / max(len(data.levels), 1))
-    return np.flatnonzero(main_effect_log_p(data, data.weight) < np.log(level))
+    highest_p = min(EVIDENT_BELOW, EVIDENT_BY_CHANCE / max(len(data.levels), 1))
+    return np.flatnonzero(main_effect_log_p(data, data.weight) < np.log(highest_p))
 
 
 def _part(data: Encoded, Z: Array, weight: Array) -> _Part:

@@ -22,6 +22,14 @@ from immigrate.typing import Array
 
 
 @dataclass(frozen=True)
+class Draws:
+    """How many label sets to draw from the null model, and from which seed."""
+
+    n: int
+    seed: int
+
+
+@dataclass(frozen=True)
 class Contrast:
     """Residuals of one logit, ready for any set of product columns.
 
