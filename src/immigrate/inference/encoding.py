@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from immigrate.inference.ridge import indicator_labels
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes, Mask
 
 N_FUNCTIONS = 4
 """Functions phi of an ordered feature; their products span a pair with 16 columns."""
@@ -27,7 +27,11 @@ MOST_NOMINAL_DUMMIES = 100
 # Products of a nominal feature tell its most common levels apart, and the rest as one; the
 # additive model knows more levels than that, so that no main effect is left in a product.
 MOST_NOMINAL_GROUPS = 10
+# A level with fewer samples belongs to the rest: what a product says about it would rest on a
+# handful of labels. A feature with nearly as many levels as samples so has no products at all.
+FEWEST_SAMPLES_PER_GROUP = 10
 LARGEST_Z = 4.0
+TINY = np.finfo(np.float64).tiny
 SQUARE_PENALTY = 4.0
 # The smooth basis: how many cosines, and how many well-filled levels have dummies instead.
 FEWEST_COSINES, MOST_COSINES = 4, 12
@@ -50,12 +54,15 @@ class Levels:
         of the observed weight.
     is_nominal : bool
         Whether the order of the levels means nothing.
+    n_observed : float
+        Number of samples with a known value, a sample of weight two counting twice.
     """
 
-    code: np.ndarray
-    value: np.ndarray
-    share: np.ndarray
+    code: Codes
+    value: Array
+    share: Array
     is_nominal: bool
+    n_observed: float
 
     @property
     def n_levels(self) -> int:
@@ -121,7 +128,7 @@ class Functions:
     """
 
     phi: Array
-    is_low: np.ndarray
+    is_low: Mask
     single: Array
 
     def __len__(self) -> int:
@@ -145,7 +152,7 @@ class Encoded:
 
     levels: list[Levels]
     functions: Functions
-    y: np.ndarray
+    y: Codes
     n_classes: int
     weight: Array
     rough: frozenset[int] = frozenset()
@@ -184,13 +191,14 @@ def feature_levels(x: Array, weight: Array, is_nominal: bool = False) -> Levels:
         return feature_levels(is_observed.astype(np.float64), weight, is_nominal)
     code = np.full(len(x), -1)
     code[is_observed] = inverse
-    share = np.bincount(inverse, weight[is_observed], minlength=len(value))
+    count = np.bincount(inverse, weight[is_observed], minlength=len(value)).astype(np.float64)
     if is_nominal:
         # The names of nominal levels must not matter: common levels first.
-        order = np.argsort(-share, kind="stable")
-        value, share = value[order], share[order]
+        order = np.argsort(-count, kind="stable")
+        value, count = value[order], count[order]
         code[is_observed] = np.argsort(order)[inverse]
-    return Levels(code, value, share / max(share.sum(), np.finfo(float).tiny), is_nominal)
+    n_observed = float(count.sum())
+    return Levels(code, value, count / max(n_observed, TINY), is_nominal, n_observed)
 
 
 def mid_ranks(share: Array) -> Array:
@@ -231,7 +239,8 @@ def _ordered_functions(levels: Levels) -> Array:
 
 def _nominal_functions(levels: Levels) -> Array:
     """All contrasts of the most common levels and the rest: those of "same level or not"."""
-    group = np.minimum(np.arange(levels.n_levels), MOST_NOMINAL_GROUPS - 1)
+    n_common = int(np.sum(levels.share * levels.n_observed >= FEWEST_SAMPLES_PER_GROUP))
+    group = np.minimum(np.arange(levels.n_levels), min(n_common, MOST_NOMINAL_GROUPS - 1))
     share = np.bincount(group, levels.share).astype(np.float64)
     return _eigenfunctions(np.eye(len(share)), share)[group]
 

@@ -36,7 +36,7 @@ from immigrate.inference.null_distributions import (
     log_three_moment_tail,
 )
 from immigrate.inference.residuals import Contrast
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes, Mask
 
 N_SINGLE = 2
 """Columns with a form of their own, the last of each pair."""
@@ -73,7 +73,7 @@ class TermResult:
     smallest_null_log_p: Array
 
 
-def phi_products(phi: Array, terms: np.ndarray) -> Array:
+def phi_products(phi: Array, terms: Codes) -> Array:
     """All products of one phi of each feature of a term: (b, k^order, n) from (p, k, n)."""
     columns = phi[terms[:, 0]]
     for feature in terms[:, 1:].T:
@@ -82,7 +82,7 @@ def phi_products(phi: Array, terms: np.ndarray) -> Array:
     return columns
 
 
-def term_columns(functions: Functions, terms: np.ndarray) -> Array:
+def term_columns(functions: Functions, terms: Codes) -> Array:
     """C of each pair: phi products, then those of the single functions: (b, k^2 + 2, n).
 
     Of a triple the phi products with k <= 2: (b, 8, n).
@@ -93,13 +93,13 @@ def term_columns(functions: Functions, terms: np.ndarray) -> Array:
     return np.concatenate([phi_products(functions.phi, terms), last], axis=1)
 
 
-def low_columns(functions: Functions, terms: np.ndarray) -> np.ndarray:
+def low_columns(functions: Functions, terms: Codes) -> Mask:
     """Which phi products of each pair enter the score form: (b, k^2)."""
     left, right = functions.is_low[terms[:, 0]], functions.is_low[terms[:, 1]]
     return (left[:, :, None] & right[:, None, :]).reshape(len(terms), -1)
 
 
-def own_main_effects(data: Encoded, terms: np.ndarray) -> Array:
+def own_main_effects(data: Encoded, terms: Codes) -> Array:
     """G of each term: additive columns of its features, on the samples where all are known.
 
     (b, m, n), zero rows where there are fewer.
@@ -126,28 +126,37 @@ def blocks(n_terms: int, bytes_per_term: float) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class Moments:
-    """U = C'r of each term and its null covariance S, zero for columns that cannot be tested."""
+    """U = C'r of each term and its null covariance S, zero for columns that cannot be tested.
+
+    `raw` is what S would be, were nothing cleared: CVC'.
+    """
 
     U: Array  # (b, k, d)
     S: Array  # (b, k, k)
+    raw: Array  # (b, k, k)
 
     @property
-    def is_used(self) -> np.ndarray:
+    def is_used(self) -> Mask:
         """Which columns can be tested: (b, k)."""
         return np.einsum("bkk->bk", self.S) > 0
 
 
-def covariance(A: Array, contrast: Contrast) -> Array:
-    """Null covariance AVA' - (AF')(AF')' of A'r for the rows A of each term."""
-    raw = np.matmul(A * contrast.variance, A.transpose(0, 2, 1))
+def raw_covariance(A: Array, contrast: Contrast) -> Array:
+    """Covariance AVA' of the rows A of each term with residuals that nothing was fitted to."""
+    return np.matmul(A * contrast.variance, A.transpose(0, 2, 1))
+
+
+def explained_covariance(A: Array, contrast: Contrast) -> Array:
+    """(AF')(AF')', the part of it that the refit of the null model takes out of A'r."""
     explained = (A.reshape(-1, A.shape[-1]) @ contrast.explained.T).reshape(*A.shape[:2], -1)
-    return raw - np.matmul(explained, explained.transpose(0, 2, 1))
+    return np.matmul(explained, explained.transpose(0, 2, 1))
 
 
 def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
     """U and S given G'r: what is left of C'r when the columns G may explain what they can."""
     k, A = C.shape[1], np.concatenate([C, G], axis=1)
-    U, S = np.matmul(A, contrast.residual), covariance(A, contrast)
+    U, raw = np.matmul(A, contrast.residual), raw_covariance(A, contrast)
+    S = raw - explained_covariance(A, contrast)
     square = A * A
     size = square @ contrast.variance  # (b, k + m)
     inner = S[:, k:, k:].copy()
@@ -159,9 +168,8 @@ def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
     is_testable = np.einsum("bkk->bk", S) > (1 - MOST_EXPLAINED) * size[:, :k]
     kurtosis = np.square(square[:, :k]) @ contrast.fourth_cumulant
     is_testable &= kurtosis <= LARGEST_KURTOSIS * size[:, :k] ** 2
-    return Moments(
-        U * is_testable[:, :, None], S * is_testable[:, :, None] * is_testable[:, None, :]
-    )
+    is_block = is_testable[:, :, None] & is_testable[:, None, :]
+    return Moments(U * is_testable[:, :, None], S * is_block, raw[:, :k, :k] * is_block)
 
 
 def kernel_log_p(U: Array, S: Array) -> Array:
@@ -182,12 +190,26 @@ def kernel_log_p(U: Array, S: Array) -> Array:
     return log_p
 
 
-def score_log_p(U: Array, S: Array) -> Array:
-    """Log p of U'S^-1 U against chi2: (b, d). Directions without variance do not count."""
+def score_log_p(U: Array, S: Array, raw: Array) -> Array:
+    """Log p of U'S^-1 U against chi2: (b, d).
+
+    Directions without variance do not count, and neither do those of which main effects explain
+    nearly all of `raw`, as for single columns. S^-1 would blow up the little that is left there,
+    to which a ridge and a first-order refit are no guide. A nominal feature with a few samples
+    per level has many such directions, although none of its columns is explained.
+    """
     diagonal = np.einsum("bkk->bk", S)
     scale = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     eigenvalues, vectors = np.linalg.eigh(scale[:, :, None] * S * scale[:, None, :])
-    is_real = eigenvalues > SMALLEST_RELATIVE_EIGENVALUE
+    before = np.einsum(
+        "bki,bkl,bli->bi",
+        vectors,
+        scale[:, :, None] * raw * scale[:, None, :],
+        vectors,
+        optimize=True,
+    )
+    smallest = np.maximum(SMALLEST_RELATIVE_EIGENVALUE, (1 - MOST_EXPLAINED) * before)
+    is_real = eigenvalues > smallest
     root = np.where(is_real, 1 / np.sqrt(np.where(is_real, eigenvalues, 1.0)), 0.0)
     whitened = np.matmul(
         root[:, :, None] * vectors.transpose(0, 2, 1) * scale[:, None, :], U
@@ -211,20 +233,23 @@ class FormResult:
     weight: Array
 
 
-def form_results(moments: Moments, is_low: np.ndarray | None = None) -> FormResult:
+def form_results(moments: Moments, is_low: Mask | None = None) -> FormResult:
     """The forms of one contrast: all four for pairs, score for triples.
 
     `is_low` (b, k^2) says which columns of a pair enter the score; None is for triples.
     """
-    U, S, is_used = moments.U, moments.S, moments.is_used
+    U, S, raw, is_used = moments.U, moments.S, moments.raw, moments.is_used
     if is_low is None:
         weight = np.any(is_used, axis=1).astype(np.float64)
-        return FormResult(score_log_p(U, S)[None], weight[None, :, None])
+        return FormResult(score_log_p(U, S, raw)[None], weight[None, :, None])
     k = is_low.shape[1]
     log_p = [
         kernel_log_p(U[:, :k], S[:, :k, :k]),
-        _masked_score_log_p(U[:, :k], S[:, :k, :k], is_low),
-        *(score_log_p(U[:, [s]], S[:, [s]][:, :, [s]]) for s in range(k, k + N_SINGLE)),
+        _masked_score_log_p(moments, is_low),
+        *(
+            score_log_p(U[:, [s]], S[:, [s]][:, :, [s]], raw[:, [s]][:, :, [s]])
+            for s in range(k, k + N_SINGLE)
+        ),
     ]
     weight = [
         np.any(is_used[:, :k], axis=1),
@@ -234,12 +259,13 @@ def form_results(moments: Moments, is_low: np.ndarray | None = None) -> FormResu
     return FormResult(np.stack(log_p), np.stack(weight)[:, :, None].astype(np.float64))
 
 
-def _masked_score_log_p(U: Array, S: Array, is_low: np.ndarray) -> Array:
+def _masked_score_log_p(moments: Moments, is_low: Mask) -> Array:
     """`score_log_p` over the columns that `is_low` names for each term."""
     needed = np.flatnonzero(is_low.any(axis=0))
     mask = is_low[:, needed]
-    U, S = U[:, needed], S[:, needed][:, :, needed]
-    return score_log_p(U * mask[:, :, None], S * mask[:, :, None] * mask[:, None, :])
+    block = mask[:, :, None] & mask[:, None, :]
+    S, raw = (one[:, needed][:, :, needed] * block for one in (moments.S, moments.raw))
+    return score_log_p(moments.U[:, needed] * mask[:, :, None], S, raw)
 
 
 def combined_log_p(forms: list[FormResult]) -> Array:
@@ -248,7 +274,7 @@ def combined_log_p(forms: list[FormResult]) -> Array:
     return cauchy_combination(log_p, np.concatenate([form.weight for form in forms]))
 
 
-def term_results(data: Encoded, terms: np.ndarray, contrasts: list[Contrast]) -> TermResult:
+def term_results(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> TermResult:
     """Statistic and p-value of every term (rows of feature indices)."""
     order, (_, k, n), n_sets = terms.shape[1], data.functions.phi.shape, contrasts[0].n_sets
     n_own = max(map(data.n_additive_columns, np.unique(terms).tolist()), default=0)
