@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from inference.problems import additive_problem, mixed_problem
+from inference.problems import additive_problem, encoded, mixed_problem
 from scipy import stats
 
 from immigrate.inference import term_statistics
@@ -183,3 +183,17 @@ def test_columns_that_repeat_each_other_count_once():
     S = np.ones((1, 2, 2))
     U = np.array([[[1.5], [1.5]]])
     np.testing.assert_allclose(score_log_p(U, S, S), stats.chi2.logsf(1.5**2, 1))
+
+
+def test_a_wide_feature_does_not_change_the_pairs_of_the_others():
+    """Pairs are padded to the widest of their block, and wide ones are kept apart."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(240, 2)), rng.integers(0, 60, 240), rng.choice(3, 240)])
+    data = encoded(X, rng.integers(0, 2, 240), nominal=[2, 3])
+    contrasts = fitted_additive_model(data).contrasts(data)
+    terms = np.array(list(combinations(range(4), 2)))
+    together = term_results(data, terms, contrasts)
+    for i, term in enumerate(terms):
+        alone = term_results(data, term[None], contrasts)
+        np.testing.assert_allclose(alone.log_p[0], together.log_p[i], rtol=1e-8)
+        np.testing.assert_allclose(alone.statistic[0], together.statistic[i], rtol=1e-8)

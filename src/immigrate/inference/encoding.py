@@ -9,6 +9,7 @@ not known adds nothing to any product. A feature that is one value or missing is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import special
@@ -39,6 +40,8 @@ SAMPLES_PER_LEVEL, MOST_LEVELS = 40, 12
 # The rough basis: one cosine per 50 samples, 8 at least where there are 20 for each.
 SAMPLES_PER_ROUGH_COSINE, FEWEST_ROUGH_COSINES, FEWEST_SAMPLES_PER_COSINE = 50, 8, 20
 SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS = 15, 30
+MOST_ORDERED_COLUMNS = MOST_ROUGH_LEVELS + 1
+"""Columns of an ordered feature in the additive model, at most; one says that it is missing."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,17 @@ class Functions:
 
     def __len__(self) -> int:
         return len(self.phi)
+
+    @cached_property
+    def n_own(self) -> Codes:
+        """How many functions each feature has; the rest of its rows are zero."""
+        return np.any(self.phi != 0, axis=2).sum(axis=1)
+
+    def first(self, k: int) -> Functions:
+        """The first k functions of each feature, or all where there are no more."""
+        if k >= self.phi.shape[1]:
+            return self
+        return Functions(self.phi[:, :k], self.is_low[:, :k], self.single)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.inference.encoding import (
+    MOST_ORDERED_COLUMNS,
+    N_FUNCTIONS,
     N_SMOOTH,
     Encoded,
     Functions,
@@ -276,24 +278,44 @@ def combined_log_p(forms: list[FormResult]) -> Array:
 
 def term_results(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> TermResult:
     """Statistic and p-value of every term (rows of feature indices)."""
-    order, (_, k, n), n_sets = terms.shape[1], data.functions.phi.shape, contrasts[0].n_sets
-    n_own = max(map(data.n_additive_columns, np.unique(terms).tolist()), default=0)
-    n_columns = k**2 + N_SINGLE + order * n_own
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
-    smallest = np.zeros(n_sets - 1)
-    for block in blocks(len(terms), 8.0 * n_columns * (n + n_sets)):
-        C = term_columns(data.functions, terms[block])
-        G = own_main_effects(data, terms[block])
-        is_low = low_columns(data.functions, terms[block]) if order == 2 else None
-        forms: list[FormResult] = []
-        for contrast in contrasts:
-            moments = cleared_moments(C, G, contrast)
-            forms.append(form_results(moments, is_low))
-            statistic[block] += _kernel_statistic(moments, order)
+    smallest = np.zeros(contrasts[0].n_sets - 1)
+    for block in _blocks_of_a_kind(data, terms, contrasts[0].n_sets):
+        forms, statistic[block] = _block_forms(data, terms[block], contrasts)
         combined = combined_log_p(forms)
         log_p[block] = combined[:, 0]
         smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
-    return TermResult(statistic / len(contrasts), log_p, smallest)
+    return TermResult(statistic, log_p, smallest)
+
+
+def _blocks_of_a_kind(data: Encoded, terms: Codes, n_sets: int) -> Iterator[Codes]:
+    """Positions of terms that are all wide or all narrow, so many that they fit in memory.
+
+    All terms of a block are padded to the widest. One nominal feature with 100 levels would
+    make every pair of the table as wide as its own.
+    """
+    order, (n_features, k, n) = terms.shape[1], data.functions.phi.shape
+    n_own = np.array([data.n_additive_columns(a) for a in range(n_features)], dtype=np.intp)
+    is_wide = (data.functions.n_own > N_FUNCTIONS) | (n_own > MOST_ORDERED_COLUMNS)
+    for kind in (False, True):
+        positions = np.flatnonzero(is_wide[terms].any(axis=1) == kind)
+        n_columns = k**2 + N_SINGLE + order * n_own[terms[positions]].max(initial=0)
+        for block in blocks(len(positions), 8.0 * n_columns * (n + n_sets)):
+            yield positions[block]
+
+
+def _block_forms(
+    data: Encoded, terms: Codes, contrasts: list[Contrast]
+) -> tuple[list[FormResult], Array]:
+    """The forms of each contrast, and U'U over its null mean, averaged over the contrasts."""
+    order = terms.shape[1]
+    functions = data.functions.first(max(int(data.functions.n_own[terms].max()), N_FUNCTIONS))
+    C, G = term_columns(functions, terms), own_main_effects(data, terms)
+    is_low = low_columns(functions, terms) if order == 2 else None
+    moments = (cleared_moments(C, G, contrast) for contrast in contrasts)
+    results = [(form_results(one, is_low), _kernel_statistic(one, order)) for one in moments]
+    statistic = np.sum([statistic for _, statistic in results], axis=0) / len(contrasts)
+    return [forms for forms, _ in results], statistic
 
 
 def _kernel_statistic(moments: Moments, order: int) -> Array:
