@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from immigrate.inference.adjustment import Adjustment
-from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
+from immigrate.inference.encoding import Encoded, interaction_functions
+from immigrate.inference.levels import feature_levels
 from immigrate.inference.search import Effort, Study, searched_terms
 
 

@@ -5,14 +5,12 @@ import pytest
 from inference.problems import encoded, mixed_problem
 from scipy import stats
 
-from immigrate.inference.encoding import (
+from immigrate.inference.encoding import feature_phi, single_functions
+from immigrate.inference.levels import feature_levels, mid_ranks
+from immigrate.inference.main_effect_columns import (
     additive_columns,
-    feature_levels,
-    feature_phi,
-    mid_ranks,
     n_additive_columns,
     rough_basis,
-    single_functions,
     smooth_basis,
 )
 

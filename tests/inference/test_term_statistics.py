@@ -11,19 +11,15 @@ from scipy import stats
 from immigrate.inference import term_statistics
 from immigrate.inference.additive import fitted_additive_model
 from immigrate.inference.residuals import Draws
-from immigrate.inference.term_statistics import (
-    cleared_moments,
-    combined_log_p,
-    explained_covariance,
-    form_results,
+from immigrate.inference.term_columns import (
     low_columns,
     own_main_effects,
     phi_products,
-    raw_covariance,
-    score_log_p,
     term_columns,
-    term_results,
 )
+from immigrate.inference.term_forms import combined_log_p, form_results, score_log_p
+from immigrate.inference.term_moments import cleared_moments, explained_covariance, raw_covariance
+from immigrate.inference.term_statistics import term_results
 
 PROBLEMS = {
     "continuous": lambda: additive_problem(n=400),

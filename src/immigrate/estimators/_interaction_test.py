@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -16,13 +18,14 @@ from immigrate.estimators._columns import column_indices, numeric_table
 from immigrate.estimators._validation import check_count
 from immigrate.estimators._warnings import warn_user
 from immigrate.inference.additive import AdditiveModel, null_model
-from immigrate.inference.adjustment import Adjustment
+from immigrate.inference.adjustment import Adjustment, Kind
 from immigrate.inference.blas import one_blas_thread
-from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
+from immigrate.inference.encoding import Encoded, interaction_functions
+from immigrate.inference.levels import feature_levels
 from immigrate.inference.residuals import Draws
 from immigrate.inference.search import Effort, Search, Study, searched_terms
 from immigrate.inference.stepwise import ROUNDING, Found, Stepwise, stepwise_terms
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
@@ -127,18 +130,18 @@ class InteractionTest(BaseEstimator):
     def __init__(
         self,
         *,
-        adjust="holm",
-        alpha=0.05,
-        stepwise=True,
-        order=2,
-        screen=None,
-        categorical_features="from_dtype",
-        max_table=100_000,
-        n_draws=999,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        adjust: Kind | None = "holm",
+        alpha: float = 0.05,
+        stepwise: bool = True,
+        order: int = 2,
+        screen: int | None = None,
+        categorical_features: ArrayLike | None = FROM_DTYPE,
+        max_table: int = 100_000,
+        n_draws: int = 999,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.adjust = adjust
         self.alpha = alpha
         self.stepwise = stepwise
@@ -152,7 +155,7 @@ class InteractionTest(BaseEstimator):
         self.verbose = verbose
 
     @one_blas_thread()
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> InteractionTest:
         """Test all terms.
 
         Parameters
@@ -193,7 +196,7 @@ class InteractionTest(BaseEstimator):
         self._fitted_as = {name: getattr(self, name) for name in settings}
         return self
 
-    def summary(self):
+    def summary(self) -> str:
         """What was tested and what was found, in words.
 
         Returns
@@ -218,7 +221,7 @@ class InteractionTest(BaseEstimator):
             lines.append(f"  {' × '.join(map(str, row))}: adjusted p {value}")
         return "\n".join(lines)
 
-    def strongest_features(self, count):
+    def strongest_features(self, count: int) -> NDArray[np.object_]:
         """Features in the order in which they first appear in `table_`.
 
         A screen for wide tables that keeps a pair without main effects, which a screen on
@@ -238,7 +241,7 @@ class InteractionTest(BaseEstimator):
         names = self.table_.filter(like="feature_").to_numpy().ravel()
         return pd.unique(names)[:count]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _check_choice("adjust", self.adjust, ADJUSTMENTS)
         _check_choice("order", self.order, ORDERS)
         if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
@@ -250,7 +253,7 @@ class InteractionTest(BaseEstimator):
         if self.screen is not None:
             check_count("screen", self.screen)
 
-    def _encoded(self, X, y, sample_weight):
+    def _encoded(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Encoded:
         """Validated data as levels and functions; also sets names, classes and kept features."""
         X, nominal = numeric_table(X)
         X, y = validate_data(
@@ -315,11 +318,11 @@ class InteractionTest(BaseEstimator):
         if self.verbose:
             print(f"InteractionTest: {progress}.", flush=True)
 
-    def _names(self):
+    def _names(self) -> list[str]:
         default = [f"x{j}" for j in range(self.n_features_in_)]
         return list(getattr(self, "feature_names_in_", default))
 
-    def _named(self, terms):
+    def _named(self, terms: Codes | list[tuple[int, ...]]) -> dict[str, NDArray[np.object_]]:
         """Columns feature_1, feature_2, ... from rows of indices."""
         names = np.array(self._names(), dtype=object)[self._tested_features]
         columns = np.asarray(terms, dtype=int).reshape(-1, self.order).T
@@ -347,7 +350,7 @@ class InteractionTest(BaseEstimator):
             }
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True

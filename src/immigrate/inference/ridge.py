@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 from scipy.linalg import lapack
 
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 12
@@ -25,7 +25,7 @@ MOST_DENSE_LOGITS, MOST_DENSE_COEFFICIENTS = 3, 256
 CONJUGATE_TOLERANCE, MAX_CONJUGATE_STEPS = 1e-6, 200
 
 
-def indicator_labels(y: np.ndarray, n_classes: int) -> Array:
+def indicator_labels(y: Codes, n_classes: int) -> Array:
     """Labels as a matrix Y: the column of class 1 for two classes, else one column per class."""
     Y = np.eye(n_classes)[y]
     return Y[:, 1:] if n_classes == 2 else Y
