@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tracemalloc
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -237,12 +237,12 @@ def test_forty_classes_take_seconds_and_little_memory():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 5)), rng.integers(0, 40, 300)
     tracemalloc.start()
-    start = perf_counter()
+    start = process_time()
     test = InteractionTest().fit(X, y)
-    seconds, (_, peak) = perf_counter() - start, tracemalloc.get_traced_memory()
+    seconds, (_, peak) = process_time() - start, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(test.classes_) == 40
-    assert seconds < 15
+    assert seconds < 12
     assert peak < 150e6
 
 
