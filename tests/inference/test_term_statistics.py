@@ -18,7 +18,12 @@ from immigrate.inference.term_columns import (
     term_columns,
 )
 from immigrate.inference.term_forms import combined_log_p, form_results, score_log_p
-from immigrate.inference.term_moments import cleared_moments, explained_covariance, raw_covariance
+from immigrate.inference.term_moments import (
+    Moments,
+    cleared_moments,
+    explained_covariance,
+    raw_covariance,
+)
 from immigrate.inference.term_statistics import term_results
 
 PROBLEMS = {
@@ -193,3 +198,12 @@ def test_a_wide_feature_does_not_change_the_pairs_of_the_others():
         alone = term_results(data, term[None], contrasts)
         np.testing.assert_allclose(alone.log_p[0], together.log_p[i], rtol=1e-8)
         np.testing.assert_allclose(alone.statistic[0], together.statistic[i], rtol=1e-8)
+
+
+def test_a_score_without_directions_does_not_count():
+    """A p-value of 1 in its place would veto the evidence of the other forms."""
+    S = 0.005 * np.eye(6)[None]
+    moments = Moments(np.full((1, 6, 1), 0.3), S, np.eye(6)[None])
+    forms = form_results(moments, np.ones((1, 4), dtype=bool))
+    assert forms.log_p[1, 0, 0] == 0
+    assert forms.weight[1, 0, 0] == 0

@@ -56,9 +56,10 @@ def form_results(moments: Moments, is_low: Mask | None = None) -> FormResult:
         weight = np.any(is_used, axis=1).astype(np.float64)
         return FormResult(score_log_p(U, S, raw)[None], weight[None, :, None])
     k = is_low.shape[1]
+    score = _masked_score_log_p(moments, is_low)
     log_p = [
         kernel_log_p(U[:, :k], S[:, :k, :k]),
-        _masked_score_log_p(moments, is_low),
+        score,
         *(
             score_log_p(U[:, [s]], S[:, [s]][:, :, [s]], raw[:, [s]][:, :, [s]])
             for s in range(k, k + N_SINGLE)
@@ -66,7 +67,8 @@ def form_results(moments: Moments, is_low: Mask | None = None) -> FormResult:
     ]
     weight = [
         np.any(is_used[:, :k], axis=1),
-        np.any(is_used[:, :k] & is_low, axis=1),
+        # Where no direction is left to test, p is 1 for every set of labels.
+        np.any(is_used[:, :k] & is_low, axis=1) & np.any(score < 0, axis=1),
         *is_used[:, k:].T,
     ]
     return FormResult(np.stack(log_p), np.stack(weight)[:, :, None].astype(np.float64))

@@ -67,7 +67,9 @@ def _blocks_of_a_kind(data: Encoded, terms: Codes, n_sets: int) -> Iterator[Code
     make every pair of the table as wide as its own.
     """
     order, (n_features, k, n) = terms.shape[1], data.functions.phi.shape
-    n_own = np.array([data.n_additive_columns(a) for a in range(n_features)], dtype=np.intp)
+    n_own = np.zeros(n_features, dtype=np.intp)
+    for a in np.unique(terms):
+        n_own[a] = data.n_additive_columns(int(a))
     is_wide = (data.functions.n_own > N_FUNCTIONS) | (n_own > MOST_ORDERED_COLUMNS)
     for kind in (False, True):
         positions = np.flatnonzero(is_wide[terms].any(axis=1) == kind)
