@@ -94,9 +94,8 @@ class _Part:
     weight: Array
 
     def coefficients(self, penalty: Array, start: Array) -> Array:
-        return ridge_coefficients(
-            self.Z, self.Y, self.weight, penalty, start, CROSS_VALIDATION_TOLERANCE
-        )
+        tolerance = CROSS_VALIDATION_TOLERANCE
+        return ridge_coefficients(self.Z, self.Y, self.weight, penalty, start, tolerance=tolerance)
 
 
 @dataclass(frozen=True)

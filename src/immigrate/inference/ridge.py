@@ -63,7 +63,7 @@ def information_matrix(Z: Array, mu: Array, weight: Array) -> Array:
 
 
 def ridge_coefficients(
-    Z: Array, Y: Array, weight: Array, penalty: Array, start: Array, tolerance: float = 1e-8
+    Z: Array, Y: Array, weight: Array, penalty: Array, start: Array, *, tolerance: float = 1e-8
 ) -> Array:
     """Minimiser (m, n_logits) of deviance / 2 + sum_j penalty_j beta_j^2 / 2, from `start`.
 
