@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -193,7 +195,8 @@ def test_strongest_features_come_in_order_of_their_best_pair():
 def test_summary_says_what_was_found():
     text = InteractionTest().fit(*xor_data()).summary()
     assert "15 pairs of 6 features" in text
-    assert "x0 x x1" in text
+    assert "(holm, alpha 0.05)" in text
+    assert "x0 × x1: adjusted p" in text
     assert "No pair departs" in InteractionTest().fit(*additive_data()).summary()
 
 
@@ -227,3 +230,28 @@ def test_gametes_triple_comes_first():
     table = InteractionTest(order=3).fit(*_gametes("GAMETES_3way_h02")).table_
     assert set(table.iloc[0, :3]) == {"P1", "P2", "P3"}
     assert table.loc[0, "p_adjusted"] < 1e-6
+
+
+def test_forty_classes_take_seconds_and_little_memory():
+    """A fit took 22 s and 380 MB when the work grew with the cube of the number of classes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 40, 300)
+    tracemalloc.start()
+    start = process_time()
+    test = InteractionTest().fit(X, y)
+    seconds, (_, peak) = process_time() - start, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(test.classes_) == 40
+    assert seconds < 12
+    assert peak < 150e6
+
+
+def test_verbose_is_one_line_per_stage(capsys):
+    X, y = xor_data()
+    InteractionTest().fit(X, y)
+    assert not capsys.readouterr().out
+    InteractionTest(verbose=1, order=3).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("InteractionTest: ") for line in lines)
+    assert ["Main effects" in lines[0], "added" in lines[1], "tested" in lines[2]] == [True] * 3
+    assert lines[3] == "InteractionTest: 0 triples found."

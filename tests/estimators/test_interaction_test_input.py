@@ -117,6 +117,22 @@ def test_categories_are_used_by_their_levels():
     assert_same_p_values(by_type, by_name)
 
 
+@pytest.mark.parametrize("choice", [None, ["size"]])
+def test_text_that_is_not_chosen_is_an_error_that_names_it(choice):
+    frame = pd.DataFrame({"size": np.arange(40.0), "colour": ["red", "blue"] * 20})
+    with pytest.raises(ValueError, match="'colour' holds names, not numbers"):
+        InteractionTest(categorical_features=choice).fit(frame, np.arange(40) % 3 == 0)
+
+
+def test_without_categorical_features_codes_are_numbers():
+    X, y = xor_data()
+    X[:, 0] = np.digitize(X[:, 0], [-1, -0.5, 0, 0.5, 1, 1.5, 2])
+    by_dtype = InteractionTest().fit(X, y)
+    assert_same_p_values(by_dtype, InteractionTest(categorical_features=None).fit(X, y))
+    nominal = InteractionTest(categorical_features=[0]).fit(X, y)
+    assert not np.allclose(nominal.table_["p_value"], by_dtype.table_["p_value"])
+
+
 def test_order_of_nominal_levels_does_not_matter():
     rng = np.random.default_rng(1)
     codes = rng.choice(5, 300, p=[0.3, 0.25, 0.2, 0.15, 0.1])
@@ -252,6 +268,7 @@ def test_all_columns_constant_gives_an_empty_table():
         ({"stepwise": "no"}, "True or False"),
         ({"categorical_features": ["nobody"]}, "neither a feature name"),
         ({"categorical_features": [True]}, "1 entries for 6 features"),
+        ({"categorical_features": "dtype"}, "must be one of 'from_dtype'"),
     ],
 )
 def test_wrong_options_say_what_is_right(parameters, message):

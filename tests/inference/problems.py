@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
+from immigrate.inference.adjustment import Adjustment
+from immigrate.inference.encoding import Encoded, interaction_functions
+from immigrate.inference.levels import feature_levels
+from immigrate.inference.search import Effort, Study, searched_terms
 
 
 def encoded(X, y, weight=None, nominal=()):
@@ -36,3 +39,7 @@ def mixed_problem(n=300, seed=0):
     ).astype(float)
     y = (X[:, 0] + X[:, 2] + rng.logistic(size=n) > 2).astype(int)
     return encoded(X, y, nominal=[4])
+
+
+def pair_search(data, model):
+    return searched_terms(Study(data, Adjustment(), Effort()), model, 2)

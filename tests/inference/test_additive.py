@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inference.problems import additive_problem, encoded
+from inference.problems import additive_problem, encoded, pair_search
 
 from immigrate.inference.additive import fitted_additive_model, null_model, with_term
-from immigrate.inference.search import Effort, searched_terms
 
 
 def test_noise_gets_the_strongest_penalty():
@@ -34,9 +33,9 @@ def test_a_found_pair_is_explained_by_the_grown_model():
     X = rng.normal(size=(300, 4))
     data = encoded(X, (X[:, 0] * X[:, 1] > 0).astype(int))
     model = fitted_additive_model(data)
-    search = searched_terms(data, model, 2, Effort())
+    search = pair_search(data, model)
     assert search.terms[0].tolist() == [0, 1]
-    grown = searched_terms(data, with_term(model, data, (0, 1)), 2, Effort())
+    grown = pair_search(data, with_term(model, data, (0, 1)))
     pair = np.all(grown.terms == [0, 1], axis=1)
     assert np.exp(grown.log_p[pair][0]) > 0.01
 
@@ -46,7 +45,7 @@ def test_per_pair_error_rate_is_near_its_level():
     shares = []
     for seed in range(25):
         data = additive_problem(n=150, p=6, seed=seed)
-        search = searched_terms(data, fitted_additive_model(data), 2, Effort())
+        search = pair_search(data, fitted_additive_model(data))
         shares.append(np.mean(search.log_p < np.log(0.05)))
     assert 0.01 < np.mean(shares) < 0.09
 
@@ -82,7 +81,7 @@ def test_rough_main_effects_of_correlates_do_not_look_like_pairs(effect):
         X = features(rng, 600)
         y = rng.random(600) < 1 / (1 + np.exp(-logit(X[:, 0], rng)))
         data, model = null_model(encoded(X, y.astype(int)))
-        log_p.append(searched_terms(data, model, 2, Effort()).log_p[0])
+        log_p.append(pair_search(data, model).log_p[0])
     # More than 6 of 40 below .05 have probability .003.
     assert np.sum(np.array(log_p) < np.log(0.05)) <= 6
 
@@ -103,6 +102,6 @@ def test_the_square_of_a_sum_is_not_the_product_of_its_parts():
         X[:, 2] = (X[:, 0] + X[:, 1] + 0.3 * X[:, 2]) / np.sqrt(2.09)
         y = rng.logistic(size=400) < X[:, 2] ** 2 - 1
         data, model = null_model(encoded(X, y.astype(int)))
-        n_found += searched_terms(data, model, 2, Effort()).log_p[0] < np.log(0.05 / 15)
+        n_found += pair_search(data, model).log_p[0] < np.log(0.05 / 15)
     # More than 4 of 20 at .05 have probability .003.
     assert n_found <= 4

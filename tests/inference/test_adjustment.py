@@ -3,7 +3,13 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
+from immigrate.inference.adjustment import (
+    Adjustment,
+    Family,
+    benjamini_hochberg,
+    holm,
+    westfall_young,
+)
 
 P = np.array([0.04, 0.001, 0.3, 0.01, 0.9])
 
@@ -29,3 +35,16 @@ def test_westfall_young_counts_the_data_as_a_draw():
     null = np.log(np.array([0.2, 0.02, 0.5]))
     adjusted = np.exp(westfall_young(np.log([0.01, 0.02, 0.9]), null))
     np.testing.assert_allclose(adjusted, [0.25, 0.5, 1.0])
+
+
+def test_an_adjustment_is_its_formula():
+    null = np.log([0.2, 0.02, 0.5])
+    family = Family(np.log(P), 7, null, n_found=2)
+    expected = {
+        "holm": holm(np.log(P), 7),
+        "fdr": benjamini_hochberg(np.log(P), 7, 2),
+        "westfall-young": westfall_young(np.log(P), null),
+        None: np.log(P),
+    }
+    for kind, log_p in expected.items():
+        np.testing.assert_array_equal(Adjustment(kind).log_adjusted(family), log_p)

@@ -5,14 +5,12 @@ import pytest
 from inference.problems import encoded, mixed_problem
 from scipy import stats
 
-from immigrate.inference.encoding import (
+from immigrate.inference.encoding import feature_phi, single_functions
+from immigrate.inference.levels import feature_levels, mid_ranks
+from immigrate.inference.main_effect_columns import (
     additive_columns,
-    feature_levels,
-    feature_phi,
-    mid_ranks,
     n_additive_columns,
     rough_basis,
-    single_functions,
     smooth_basis,
 )
 
@@ -122,3 +120,26 @@ def test_a_value_that_is_there_or_missing_is_a_flag():
     expected = feature_levels(is_there.astype(float), np.ones(5))
     np.testing.assert_array_equal(flag.code, expected.code)
     np.testing.assert_array_equal(flag.share, expected.share)
+
+
+@pytest.mark.parametrize("n_levels", [120, 60])
+def test_levels_with_few_samples_have_no_products(n_levels):
+    """A nominal feature with nearly as many levels as samples, and one with two for each."""
+    x = np.arange(120.0) % n_levels
+    assert feature_phi(feature_levels(x, np.ones(120), is_nominal=True)).shape == (0, 120)
+
+
+def test_levels_with_few_samples_are_one_group_beside_the_common_ones():
+    x = np.concatenate([np.repeat([0.0, 1.0], 40), np.arange(2.0, 22.0)])
+    phi = feature_phi(feature_levels(x, np.ones(100), is_nominal=True))
+    assert len(phi) == 2
+    assert len(np.unique(phi[:, 80:].round(9), axis=1).T) == 1
+
+
+def test_samples_per_level_are_counted_by_weight():
+    x = np.arange(40.0) % 8  # five for each level
+    once, twice = (
+        feature_phi(feature_levels(x, np.full(40, weight), is_nominal=True))
+        for weight in (1.0, 2.0)
+    )
+    assert (len(once), len(twice)) == (0, 7)

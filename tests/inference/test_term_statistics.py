@@ -5,22 +5,26 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from inference.problems import additive_problem, mixed_problem
+from inference.problems import additive_problem, encoded, mixed_problem
 from scipy import stats
 
 from immigrate.inference import term_statistics
-from immigrate.inference.additive import Draws, fitted_additive_model
-from immigrate.inference.term_statistics import (
-    cleared_moments,
-    combined_log_p,
-    covariance,
-    form_results,
+from immigrate.inference.additive import fitted_additive_model
+from immigrate.inference.residuals import Draws
+from immigrate.inference.term_columns import (
     low_columns,
     own_main_effects,
     phi_products,
     term_columns,
-    term_results,
 )
+from immigrate.inference.term_forms import combined_log_p, form_results, score_log_p
+from immigrate.inference.term_moments import (
+    Moments,
+    cleared_moments,
+    explained_covariance,
+    raw_covariance,
+)
+from immigrate.inference.term_statistics import term_results
 
 PROBLEMS = {
     "continuous": lambda: additive_problem(n=400),
@@ -86,7 +90,8 @@ def test_a_single_form_is_the_score_test_of_its_product(which):
     contrast = fitted_additive_model(data).contrasts(data)[0]
     c = data.functions.single[0, which] * data.functions.single[3, which]
     G = own_main_effects(data, np.array([[0, 3]]))[0]
-    S = covariance(np.vstack([c, G])[None], contrast)[0]
+    A = np.vstack([c, G])[None]
+    S = (raw_covariance(A, contrast) - explained_covariance(A, contrast))[0]
     slope = np.linalg.solve(S[1:, 1:], S[1:, 0])
     u, variance = (c - slope @ G) @ contrast.residual[:, 0], S[0, 0] - slope @ S[1:, 0]
     forms = form_results(
@@ -162,3 +167,43 @@ def test_p_values_hold_down_to_one_in_ten_thousand(name):
     data = PROBLEMS[name]()
     log_p = drawn_log_p(data, all_pairs(data), 100_000)
     assert_levels_hold(log_p, [0.3, 0.05, 0.01, 1e-3, 1e-4], slack=0.25)
+
+
+def test_a_direction_that_main_effects_explain_does_not_count():
+    """Neither column is explained alone, but of their sum nearly nothing is left."""
+    raw = np.eye(2)[None]
+    S = np.array([[[0.5, -0.499], [-0.499, 0.5]]])
+    U = np.array([[[1.0], [1.0]]])  # along the sum: U'S^-1 U = 2000
+    np.testing.assert_allclose(score_log_p(U, S, raw), stats.chi2.logsf(0, 1), atol=1e-9)
+    other = np.array([[[1.0], [-1.0]]])
+    np.testing.assert_allclose(score_log_p(other, S, raw), stats.chi2.logsf(2 / 0.999, 1))
+
+
+def test_columns_that_repeat_each_other_count_once():
+    """Without anything cleared, two equal columns are one degree of freedom."""
+    S = np.ones((1, 2, 2))
+    U = np.array([[[1.5], [1.5]]])
+    np.testing.assert_allclose(score_log_p(U, S, S), stats.chi2.logsf(1.5**2, 1))
+
+
+def test_a_wide_feature_does_not_change_the_pairs_of_the_others():
+    """Pairs are padded to the widest of their block, and wide ones are kept apart."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(240, 2)), rng.integers(0, 60, 240), rng.choice(3, 240)])
+    data = encoded(X, rng.integers(0, 2, 240), nominal=[2, 3])
+    contrasts = fitted_additive_model(data).contrasts(data)
+    terms = np.array(list(combinations(range(4), 2)))
+    together = term_results(data, terms, contrasts)
+    for i, term in enumerate(terms):
+        alone = term_results(data, term[None], contrasts)
+        np.testing.assert_allclose(alone.log_p[0], together.log_p[i], rtol=1e-8)
+        np.testing.assert_allclose(alone.statistic[0], together.statistic[i], rtol=1e-8)
+
+
+def test_a_score_without_directions_does_not_count():
+    """A p-value of 1 in its place would veto the evidence of the other forms."""
+    S = 0.005 * np.eye(6)[None]
+    moments = Moments(np.full((1, 6, 1), 0.3), S, np.eye(6)[None])
+    forms = form_results(moments, np.ones((1, 4), dtype=bool))
+    assert forms.log_p[1, 0, 0] == 0
+    assert forms.weight[1, 0, 0] == 0

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from immigrate.checks import check_count
 from immigrate.estimators._columns import column_indices, numeric_table
-from immigrate.inference.additive import Draws, null_model
-from immigrate.inference.adjustment import benjamini_hochberg, holm, westfall_young
-from immigrate.inference.encoding import Encoded, feature_levels, interaction_functions
-from immigrate.inference.search import Effort, Search, searched_terms
-from immigrate.inference.stepwise import ROUNDING, Found, stepwise_terms
+from immigrate.inference.additive import AdditiveModel, null_model
+from immigrate.inference.adjustment import Adjustment, Kind
+from immigrate.inference.blas import one_blas_thread
+from immigrate.inference.encoding import Encoded, interaction_functions
+from immigrate.inference.levels import feature_levels
+from immigrate.inference.residuals import Draws
+from immigrate.inference.search import Effort, Search, Study, searched_terms
+from immigrate.inference.stepwise import ROUNDING, Found, Stepwise, stepwise_terms
 from immigrate.messages import warn_user
+from immigrate.typing import Array, Codes
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
+FROM_DTYPE = "from_dtype"
 ORDER_NAMES = {2: "pair", 3: "triple"}
 
 
@@ -42,7 +49,7 @@ class InteractionTest(BaseEstimator):
         family-wise error by the smallest p-value over labels drawn from the null model, the
         false discovery rate, or nothing.
     alpha : float, default=0.05
-        Level for `selected_`.
+        Significance level for `selected_`.
     stepwise : bool, default=True
         Whether `selected_` is built one term at a time, each found term becoming part of the
         null model for the next. Pairs that only mirror a true one through a correlated
@@ -55,9 +62,11 @@ class InteractionTest(BaseEstimator):
         computed for all; only these can be found. None tests all exactly where that takes
         seconds, and else those with an approximate p below .001 (1,000 at least, 20,000 at
         most).
-    categorical_features : array-like of names, indices or bool, default=None
-        Columns whose levels have no order. Categorical and text columns of a DataFrame are
-        found without being named; ordered categories keep their order.
+    categorical_features : "from_dtype", array-like of names, indices or bool, or None, \
+            default="from_dtype"
+        Columns whose levels have no order. "from_dtype" takes the text and categorical columns
+        of a DataFrame; ordered categories keep their order. None says that there is no such
+        column. A text column that is not among those chosen is an error.
     max_table : int, default=100000
         Rows of `table_`, the strongest terms.
     n_draws : int, default=999
@@ -67,7 +76,7 @@ class InteractionTest(BaseEstimator):
     random_state : int, RandomState or None, default=None
         Seed of the draws. Nothing else is random.
     verbose : int, default=0
-        Passed to joblib.
+        0 is silent, 1 prints a line after each stage: null model, tests, terms found.
 
     Attributes
     ----------
@@ -121,18 +130,18 @@ class InteractionTest(BaseEstimator):
     def __init__(
         self,
         *,
-        adjust="holm",
-        alpha=0.05,
-        stepwise=True,
-        order=2,
-        screen=None,
-        categorical_features=None,
-        max_table=100_000,
-        n_draws=999,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
+        adjust: Kind | None = "holm",
+        alpha: float = 0.05,
+        stepwise: bool = True,
+        order: int = 2,
+        screen: int | None = None,
+        categorical_features: ArrayLike | None = FROM_DTYPE,
+        max_table: int = 100_000,
+        n_draws: int = 999,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.adjust = adjust
         self.alpha = alpha
         self.stepwise = stepwise
@@ -145,7 +154,8 @@ class InteractionTest(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    @one_blas_thread()
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> InteractionTest:
         """Test all terms.
 
         Parameters
@@ -162,28 +172,31 @@ class InteractionTest(BaseEstimator):
         self : InteractionTest
         """
         self._check_parameters()
-        effort = Effort(self.screen, self.max_table, self.n_jobs, self.verbose)
-        draws = self._draws()
         data, model = null_model(self._encoded(X, y, sample_weight))
+        study = Study(data, self._adjustment(), Effort(self.screen, self.max_table, self.n_jobs))
         self.additive_model_ = replace(model, features=self._tested_features[model.features])
+        self._say(_of_the_null_model(self.additive_model_))
         if self.order == 3:
-            pairs = searched_terms(data, model, 2, effort, draws)
-            model = self._stepwise(data, model, pairs, effort, draws).model
-        search = searched_terms(data, model, self.order, effort, draws)
+            pairs = searched_terms(study, model, 2)
+            model = self._stepwise(study, model, pairs).model
+            self._say(f"{len(model.terms)} pairs found and added to the null model")
+        search = searched_terms(study, model, self.order)
+        self._say(f"{search.n_tests} {ORDER_NAMES[self.order]}s tested")
         self.n_tests_ = search.n_tests
-        table = self._table(search)
+        table = self._table(search, study.adjustment)
         self.table_ = table.head(self.max_table)
         if self.stepwise:
-            steps = self._stepwise(data, model, search, effort, draws)
+            steps = self._stepwise(study, model, search)
             self.selected_ = self._found_table(steps.found)
         else:
             is_found = table["p_adjusted"] <= self.alpha * (1 + ROUNDING)
             self.selected_ = table.loc[is_found].drop(columns=["rank", "is_exact"])
+        self._say(f"{len(self.selected_)} {ORDER_NAMES[self.order]}s found")
         settings = ("order", "adjust", "alpha", "stepwise")
         self._fitted_as = {name: getattr(self, name) for name in settings}
         return self
 
-    def summary(self):
+    def summary(self) -> str:
         """What was tested and what was found, in words.
 
         Returns
@@ -195,9 +208,8 @@ class InteractionTest(BaseEstimator):
         name = ORDER_NAMES[fitted["order"]]
         lines = [
             f"{self.n_tests_} {name}s of {self.n_features_in_} features tested "
-            f"({fitted['adjust'] or 'no adjustment'}, level {fitted['alpha']:g}).",
-            f"Main effects of {len(model.features)} features explain "
-            f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples.",
+            f"({fitted['adjust'] or 'no adjustment'}, alpha {fitted['alpha']:g}).",
+            f"{_of_the_null_model(model)}.",
         ]
         if not len(self.selected_):
             return "\n".join([*lines, f"No {name} departs from additivity."])
@@ -206,10 +218,10 @@ class InteractionTest(BaseEstimator):
         names = self.selected_.filter(like="feature_")
         for row, p in zip(names.itertuples(index=False), self.selected_["p_adjusted"]):
             value = f"= {p:.2g}" if p > 0 else "< 1e-300"
-            lines.append(f"  {' x '.join(map(str, row))}: adjusted p {value}")
+            lines.append(f"  {' × '.join(map(str, row))}: adjusted p {value}")
         return "\n".join(lines)
 
-    def strongest_features(self, count):
+    def strongest_features(self, count: int) -> NDArray[np.object_]:
         """Features in the order in which they first appear in `table_`.
 
         A screen for wide tables that keeps a pair without main effects, which a screen on
@@ -229,7 +241,7 @@ class InteractionTest(BaseEstimator):
         names = self.table_.filter(like="feature_").to_numpy().ravel()
         return pd.unique(names)[:count]
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         _check_choice("adjust", self.adjust, ADJUSTMENTS)
         _check_choice("order", self.order, ORDERS)
         if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
@@ -241,7 +253,7 @@ class InteractionTest(BaseEstimator):
         if self.screen is not None:
             check_count("screen", self.screen)
 
-    def _encoded(self, X, y, sample_weight):
+    def _encoded(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Encoded:
         """Validated data as levels and functions; also sets names, classes and kept features."""
         X, nominal = numeric_table(X)
         X, y = validate_data(
@@ -262,23 +274,38 @@ class InteractionTest(BaseEstimator):
             raise ValueError(
                 f"n_features={X.shape[1]}: order={self.order} needs at least {self.order}."
             )
-        names = self._names()
-        is_nominal = {*nominal, *column_indices(self.categorical_features, names)}
+        is_nominal = self._chosen_nominal(nominal)
         levels = [feature_levels(x, weight, j in is_nominal) for j, x in enumerate(X.T)]
         self._tested_features = np.flatnonzero([level.n_levels > 1 for level in levels])
         levels = [levels[j] for j in self._tested_features]
         functions = interaction_functions(levels, len(y))
         return Encoded(levels, functions, codes, len(self.classes_), weight)
 
-    def _draws(self):
-        if self.adjust != "westfall-young":
-            return None
-        return Draws(self.n_draws, check_random_state(self.random_state).randint(2**31))
+    def _chosen_nominal(self, by_dtype: list[int]) -> set[int]:
+        """Positions of the nominal columns; `by_dtype` are those that hold names."""
+        if isinstance(self.categorical_features, str):
+            _check_choice("categorical_features", self.categorical_features, (FROM_DTYPE,))
+            return set(by_dtype)
+        names = self._names()
+        chosen = set(column_indices(self.categorical_features, names))
+        for j in by_dtype:
+            if j not in chosen:
+                raise ValueError(
+                    f"Column {names[j]!r} holds names, not numbers, and categorical_features="
+                    f"{self.categorical_features!r} does not choose it. Use 'from_dtype', add "
+                    "the column, or turn it into numbers."
+                )
+        return chosen
 
-    def _stepwise(self, data, model, search, effort, draws):
+    def _adjustment(self) -> Adjustment:
+        if self.adjust != "westfall-young":
+            return Adjustment(self.adjust)
+        seed = check_random_state(self.random_state).randint(2**31)
+        return Adjustment(self.adjust, Draws(self.n_draws, seed))
+
+    def _stepwise(self, study: Study, model: AdditiveModel, search: Search) -> Stepwise:
         """Terms found one by one; says so where a limit ends the search."""
-        log_alpha = np.log(self.alpha)
-        steps = stepwise_terms(data, model, search, self._adjusted, log_alpha, effort, draws)
+        steps = stepwise_terms(study, model, search, self.alpha)
         if steps.limit:
             warn_user(
                 f"The stepwise search ended because {steps.limit}; there may be more "
@@ -287,45 +314,33 @@ class InteractionTest(BaseEstimator):
             )
         return steps
 
-    def _adjusted(self, search: Search, n_found=0):
-        """Logarithms of the adjusted p-values, NaN for terms without an exact p-value.
+    def _say(self, progress: str) -> None:
+        if self.verbose:
+            print(f"InteractionTest: {progress}.", flush=True)
 
-        `n_found` terms that are not in `search` any more were found before.
-        """
-        adjusted = np.full(len(search.log_p), np.nan)
-        log_p = search.log_p[search.is_exact]
-        if self.adjust == "holm":
-            log_p = holm(log_p, search.n_tests)
-        elif self.adjust == "fdr":
-            log_p = benjamini_hochberg(log_p, search.n_tests, n_found)
-        elif self.adjust == "westfall-young":
-            log_p = westfall_young(log_p, search.smallest_null_log_p)
-        adjusted[search.is_exact] = log_p
-        return adjusted
-
-    def _names(self):
+    def _names(self) -> list[str]:
         default = [f"x{j}" for j in range(self.n_features_in_)]
         return list(getattr(self, "feature_names_in_", default))
 
-    def _named(self, terms):
+    def _named(self, terms: Codes | list[tuple[int, ...]]) -> dict[str, NDArray[np.object_]]:
         """Columns feature_1, feature_2, ... from rows of indices."""
         names = np.array(self._names(), dtype=object)[self._tested_features]
         columns = np.asarray(terms, dtype=int).reshape(-1, self.order).T
         return {f"feature_{i}": names[column] for i, column in enumerate(columns, start=1)}
 
-    def _table(self, search):
+    def _table(self, search: Search, adjustment: Adjustment) -> pd.DataFrame:
         return pd.DataFrame(
             {
                 **self._named(search.terms),
                 "statistic": search.statistic,
                 "p_value": np.exp(search.log_p),
-                "p_adjusted": np.exp(self._adjusted(search)),
+                "p_adjusted": np.exp(search.log_p_adjusted(adjustment)),
                 "rank": np.arange(1, len(search.terms) + 1),
                 "is_exact": search.is_exact,
             }
         )
 
-    def _found_table(self, found: list[Found]):
+    def _found_table(self, found: list[Found]) -> pd.DataFrame:
         return pd.DataFrame(
             {
                 **self._named([one.term for one in found]),
@@ -335,7 +350,7 @@ class InteractionTest(BaseEstimator):
             }
         )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True
@@ -343,7 +358,14 @@ class InteractionTest(BaseEstimator):
         return tags
 
 
-def _warn_if_no_counts(weight):
+def _of_the_null_model(model: AdditiveModel) -> str:
+    return (
+        f"Main effects of {len(model.features)} features explain "
+        f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples"
+    )
+
+
+def _warn_if_no_counts(weight: Array) -> None:
     """Weights that sum to 1 would say that there is one sample."""
     if weight.sum() < 0.5 * weight.sum() ** 2 / np.sum(weight**2):
         warn_user(
@@ -353,7 +375,7 @@ def _warn_if_no_counts(weight):
         )
 
 
-def _check_choice(name, value, choices):
+def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     if not isinstance(value, str | Integral | None) or value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(f"{name} must be one of {listed}; got {value!r}.")

@@ -16,10 +16,12 @@ import numpy as np
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.folds import N_FOLDS, fold_weights
 from immigrate.inference.null_distributions import log_three_moment_tail
-from immigrate.inference.residuals import Contrast, Refit, drawn_labels
+from immigrate.inference.residuals import Contrast, Draws, Refit, drawn_labels
 from immigrate.inference.ridge import deviance, probabilities, ridge_coefficients
-from immigrate.inference.term_statistics import cleared_moments, score_log_p, term_columns
-from immigrate.typing import Array
+from immigrate.inference.term_columns import term_columns
+from immigrate.inference.term_forms import score_log_p
+from immigrate.inference.term_moments import cleared_moments
+from immigrate.typing import Array, Codes
 
 STRENGTHS = (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 CROSS_VALIDATION_TOLERANCE = 1e-4
@@ -40,14 +42,6 @@ FOUND_TERM_STRENGTH = 0.3
 
 
 @dataclass(frozen=True)
-class Draws:
-    """How many label sets to draw from the null model, and from which seed."""
-
-    n: int
-    seed: int
-
-
-@dataclass(frozen=True)
 class AdditiveModel:
     """What the test takes for granted: a sum of main effects, plus the terms found so far.
 
@@ -65,7 +59,7 @@ class AdditiveModel:
         Pairs or triples that were added.
     """
 
-    features: np.ndarray
+    features: Codes
     strength: float
     deviance: float
     intercept_deviance: float
@@ -100,9 +94,8 @@ class _Part:
     weight: Array
 
     def coefficients(self, penalty: Array, start: Array) -> Array:
-        return ridge_coefficients(
-            self.Z, self.Y, self.weight, penalty, start, CROSS_VALIDATION_TOLERANCE
-        )
+        tolerance = CROSS_VALIDATION_TOLERANCE
+        return ridge_coefficients(self.Z, self.Y, self.weight, penalty, start, tolerance=tolerance)
 
 
 @dataclass(frozen=True)
@@ -113,7 +106,7 @@ class _Path:
     strength: float
 
 
-def design(data: Encoded, features: np.ndarray) -> tuple[Array, Array, np.ndarray]:
+def design(data: Encoded, features: Codes) -> tuple[Array, Array, Codes]:
     """Z = [1, columns of the features] (n, m), relative penalties and the owner of each column."""
     blocks = [data.additive_columns(a) for a in features]
     Z = np.vstack([np.ones((1, len(data.y))), *(block.values for block in blocks)]).T
@@ -135,10 +128,10 @@ def main_effect_log_p(data: Encoded, weight: Array) -> Array:
     return log_three_moment_tail(q, (size.sum(1), (size**2).sum(1), (size**3).sum(1)))
 
 
-def evident_features(data: Encoded) -> np.ndarray:
+def evident_features(data: Encoded) -> Codes:
     """Indices of the features that clearly have a main effect."""
-    level = min(EVIDENT_BELOW, EVIDENT_BY_CHANCE / max(len(data.levels), 1))
-    return np.flatnonzero(main_effect_log_p(data, data.weight) < np.log(level))
+    highest_p = min(EVIDENT_BELOW, EVIDENT_BY_CHANCE / max(len(data.levels), 1))
+    return np.flatnonzero(main_effect_log_p(data, data.weight) < np.log(highest_p))
 
 
 def _part(data: Encoded, Z: Array, weight: Array) -> _Part:
@@ -146,9 +139,7 @@ def _part(data: Encoded, Z: Array, weight: Array) -> _Part:
     return _Part(Z[is_used], data.Y[is_used], weight[is_used])
 
 
-def _path(
-    data: Encoded, Z: Array, penalty: Array, columns: list[np.ndarray], in_fold: Array
-) -> _Path:
+def _path(data: Encoded, Z: Array, penalty: Array, columns: list[Codes], in_fold: Array) -> _Path:
     """Penalty with the smallest held-out deviance; `columns` are those each fold may use."""
     folds = list(zip(columns, in_fold.T))
     train = [_part(data, Z[:, own], data.weight - held_out) for own, held_out in folds]
@@ -169,7 +160,7 @@ def _path(
     return best
 
 
-def _fitted(data: Encoded, features: np.ndarray, path: _Path, intercept: float) -> AdditiveModel:
+def _fitted(data: Encoded, features: Codes, path: _Path, intercept: float) -> AdditiveModel:
     Z, penalty, owner = design(data, features)
     penalty = path.strength * penalty
     start = np.zeros((Z.shape[1], data.Y.shape[1]))
@@ -208,7 +199,7 @@ def rough_features(data: Encoded, model: AdditiveModel) -> frozenset[int]:
     def is_rough(a: int) -> bool:
         C, G = (which.additive_columns(a).values[None] for which in (rough, data))
         moments = [cleared_moments(C, G, contrast) for contrast in contrasts]
-        log_p = min(score_log_p(one.U, one.S)[0, 0] for one in moments)
+        log_p = min(score_log_p(one.U, one.S, one.raw)[0, 0] for one in moments)
         return bool(log_p < np.log(ROUGH_BELOW / len(contrasts)))
 
     return frozenset(filter(is_rough, features))

@@ -2,9 +2,72 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 
-from immigrate.typing import Array
+from immigrate.inference.residuals import Draws
+from immigrate.typing import Array, Codes
+
+Kind = Literal["holm", "westfall-young", "fdr"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """P-values that are adjusted together.
+
+    Attributes
+    ----------
+    log_p : ndarray
+        Logarithms of the p-values at hand.
+    n_tests : int
+        How many tests there were, listed or not.
+    smallest_null_log_p : ndarray of shape (n_draws,)
+        The smallest log p of each label set drawn from the null model; empty without draws.
+    n_found : int
+        How many tests were found before and are not counted any more.
+    """
+
+    log_p: Array
+    n_tests: int
+    smallest_null_log_p: Array
+    n_found: int = 0
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """What adjusted p-values control.
+
+    Attributes
+    ----------
+    kind : {"holm", "westfall-young", "fdr"} or None
+        The family-wise error under any dependence, the family-wise error by draws from the null
+        model, the false discovery rate, or nothing.
+    draws : Draws or None
+        The label sets that "westfall-young" needs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.inference.adjustment import Adjustment, Family
+    >>> family = Family(np.log([0.01, 0.04]), n_tests=2, smallest_null_log_p=np.empty(0))
+    >>> np.exp(Adjustment("holm").log_adjusted(family)).round(3)
+    array([0.02, 0.04])
+    """
+
+    kind: Kind | None = "holm"
+    draws: Draws | None = None
+
+    def log_adjusted(self, family: Family) -> Array:
+        """Logarithms of the adjusted p-values."""
+        if self.kind == "holm":
+            return holm(family.log_p, family.n_tests)
+        if self.kind == "fdr":
+            return benjamini_hochberg(family.log_p, family.n_tests, family.n_found)
+        if self.kind == "westfall-young":
+            return westfall_young(family.log_p, family.smallest_null_log_p)
+        return family.log_p
 
 
 def holm(log_p: Array, n_tests: int | None = None) -> Array:
@@ -41,7 +104,7 @@ def westfall_young(log_p: Array, smallest_null_log_p: Array) -> Array:
     return np.log((1 + n_as_small) / (1 + len(null)))
 
 
-def _sorting(log_p: Array) -> tuple[np.ndarray, np.ndarray]:
+def _sorting(log_p: Array) -> tuple[Codes, Codes]:
     order = np.argsort(log_p, kind="stable")
     back = np.empty_like(order)
     back[order] = np.arange(len(order))

@@ -9,14 +9,19 @@ one fold, lest its labels be predicted from itself.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from immigrate.typing import Array
+import numpy as np
+from numpy.typing import NDArray
+
+from immigrate.typing import Array, Codes
+
+Keys = NDArray[np.uint64]
 
 N_FOLDS = 5
 
 
-def _mixed(x: np.ndarray) -> np.ndarray:
+def _mixed(x: Keys) -> Keys:
     """The splitmix64 hash of unsigned integers."""
     x = (x + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -24,7 +29,7 @@ def _mixed(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-def row_keys(codes: np.ndarray, y: np.ndarray, weight: Array, is_nominal) -> np.ndarray:
+def row_keys(codes: Codes, y: Codes, weight: Array, is_nominal: Sequence[bool]) -> Keys:
     """A hash of each row of level codes (n, p).
 
     It ignores the order of features and classes and the names of nominal levels: levels and
@@ -34,12 +39,13 @@ def row_keys(codes: np.ndarray, y: np.ndarray, weight: Array, is_nominal) -> np.
     for code, ignores_order in zip(codes.T, is_nominal):
         per_level = _level_keys(code, y, weight)
         if not ignores_order:
-            per_level = _mixed(per_level + np.arange(len(per_level), dtype=np.uint64))
+            order: Keys = np.arange(len(per_level), dtype=np.uint64)
+            per_level = _mixed(per_level + order)
         keys += _mixed(per_level[code + 1] ^ _mixed(per_level).sum(dtype=np.uint64))
     return keys
 
 
-def _level_keys(code: np.ndarray, y: np.ndarray, weight: Array) -> np.ndarray:
+def _level_keys(code: Codes, y: Codes, weight: Array) -> Keys:
     """A hash of the weight of each class on each level, missing first, in any order of classes."""
     level, n_classes = code + 1, int(y.max()) + 1
     table = np.bincount(level * n_classes + y, weight, (level.max() + 1) * n_classes)
@@ -47,10 +53,12 @@ def _level_keys(code: np.ndarray, y: np.ndarray, weight: Array) -> np.ndarray:
     return _mixed(_mixed(counts).sum(axis=1, dtype=np.uint64))
 
 
-def fold_weights(codes: np.ndarray, y: np.ndarray, weight: Array, is_nominal=None) -> Array:
+def fold_weights(
+    codes: Codes, y: Codes, weight: Array, is_nominal: Sequence[bool] | None = None
+) -> Array:
     """How much of each sample's weight is in each fold: (n, 5), rows sum to `weight`."""
     if is_nominal is None:
-        is_nominal = np.zeros(codes.shape[1], dtype=bool)
+        is_nominal = [False] * codes.shape[1]
     keys = row_keys(codes, y, weight, is_nominal)
     order = np.lexsort((keys, y))
     if len(np.unique(keys)) < len(keys):
@@ -69,7 +77,7 @@ def fold_weights(codes: np.ndarray, y: np.ndarray, weight: Array, is_nominal=Non
     return in_fold
 
 
-def _per_class(values: Array, sorted_y: np.ndarray) -> list[Array]:
+def _per_class(values: Array, sorted_y: Codes) -> list[Array]:
     return np.split(values, np.flatnonzero(np.diff(sorted_y)) + 1)
 
 

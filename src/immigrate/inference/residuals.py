@@ -7,7 +7,7 @@ penalty D takes it out,
 
 and gives r a known covariance, (I - A) V (I - A)' = V - V Z Q Z' V with Q = 2H - H Z'VZ H.
 With Q = LL' and F = L'Z'V, the covariance of C'r for any columns C is C'VC - (FC)'(FC), which
-needs no n x n matrix.
+needs no n x n matrix where there are few classes; `newton_inverse` has the case of many.
 """
 
 from __future__ import annotations
@@ -15,10 +15,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
-from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix, label_covariance
+from immigrate.inference.newton_inverse import NewtonInverse, newton_inverse
+from immigrate.inference.ridge import label_covariance
 from immigrate.typing import Array
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How many label sets to draw from the null model, and from which seed."""
+
+    n: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -60,61 +68,39 @@ class Refit:
 
     def contrasts(self, Y: Array) -> list[Contrast]:
         """One contrast per logit for label sets Y (n, n_logits, d), scaled to their due size."""
-        inverse, root = self._inverse_and_root()
+        inverse = newton_inverse(self.Z, self.mu, self.weight, self.penalty)
         e = Y - self.mu[:, :, None]
         r = e - self._refitted(e, inverse)
         # Labels that are means over the copies of a sample vary within it.
         size = self.weight @ (r**2 + Y * (1 - Y)).reshape(len(r), -1)
         size = size.reshape(r.shape[1:])
-        found = []
-        for c in range(self.mu.shape[1]):
-            explained = self._explained(root, c)
-            v = label_covariance(self.mu, c, c)
-            # Without the scaling an over-fitted null model, whose residuals are too small,
-            # costs power.
-            raw = np.sum(self.weight * v)
-            due = max(raw - np.sum(explained**2 / self.weight), 0.0)
-            scale = np.sqrt(due / np.maximum(size[c], np.finfo(float).tiny))
-            found.append(
-                Contrast(
-                    residual=self.weight[:, None] * r[:, c] * scale,
-                    variance=self.weight * v,
-                    fourth_cumulant=self.weight * v * (1 - 6 * v),
-                    share_left=due / raw,
-                    explained=_low_rank(explained),
-                )
-            )
-        return found
+        return [
+            self._contrast(c, r[:, c], size[c], inverse.explained(c))
+            for c in range(self.mu.shape[1])
+        ]
 
-    def _inverse_and_root(self) -> tuple[Array, Array]:
-        """H and the L of Q = LL'."""
-        information = information_matrix(self.Z, self.mu, self.weight)
-        penalty = np.maximum(self.penalty, INTERCEPT_PENALTY)
-        penalised = information.copy()
-        penalised[np.diag_indices_from(penalised)] += np.tile(penalty, self.mu.shape[1])
-        inverse = linalg.inv(penalised, check_finite=False)
-        inverse = (inverse + inverse.T) / 2
-        eigenvalues, vectors = linalg.eigh(2 * inverse - inverse @ information @ inverse)
-        return inverse, vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+    def _contrast(self, c: int, r: Array, size: Array, explained: Array) -> Contrast:
+        """The contrast of logit c from its cleared residuals r (n, d) and their squares."""
+        v = label_covariance(self.mu, c, c)
+        raw = float(np.sum(self.weight * v))
+        due = max(raw - float(np.sum(explained**2 / self.weight)), 0.0)
+        # Without the scaling an over-fitted null model, whose residuals are too small, costs
+        # power.
+        scale = np.sqrt(due / np.maximum(size, np.finfo(float).tiny))
+        return Contrast(
+            residual=self.weight[:, None] * r * scale,
+            variance=self.weight * v,
+            fourth_cumulant=self.weight * v * (1 - 6 * v),
+            share_left=due / raw,
+            explained=explained,
+        )
 
-    def _refitted(self, e: Array, inverse: Array) -> Array:
+    def _refitted(self, e: Array, inverse: NewtonInverse) -> Array:
         """A e = V Z H Z' e for e (n, n_logits, d)."""
-        (m, n_logits), n_sets = (self.Z.shape[1], self.mu.shape[1]), e.shape[2]
         gradient = np.tensordot(self.Z * self.weight[:, None], e, (0, 0))  # (m, n_logits, d)
-        step = inverse @ gradient.transpose(1, 0, 2).reshape(n_logits * m, n_sets)
-        moved = np.tensordot(self.Z, step.reshape(n_logits, m, n_sets), (1, 1))
+        moved = np.tensordot(self.Z, inverse.steps(gradient), (1, 0))
         mu = self.mu[:, :, None]
         return mu * (moved - np.sum(mu * moved, axis=1, keepdims=True))
-
-    def _explained(self, root: Array, c: int) -> Array:
-        """F = L'Z'V for the residuals of logit c: (n_logits * m, n)."""
-        m, n_logits = self.Z.shape[1], self.mu.shape[1]
-        blocks = [
-            self.Z * (self.weight * label_covariance(self.mu, d, c))[:, None]
-            for d in range(n_logits)
-        ]
-        parts = [root[d * m : (d + 1) * m].T @ block.T for d, block in enumerate(blocks)]
-        return np.sum(parts, axis=0)
 
 
 def drawn_labels(mu: Array, weight: Array, n_draws: int, rng: np.random.Generator) -> Array:
@@ -130,10 +116,3 @@ def drawn_labels(mu: Array, weight: Array, n_draws: int, rng: np.random.Generato
         counts = rng.multinomial(n_copies, mu / mu.sum(axis=1, keepdims=True), (n_draws, len(mu)))
     deviation = counts.transpose(1, 2, 0) / n_copies[:, None, None] - mu[:, :, None]
     return mu[:, :, None] + deviation * np.sqrt(n_copies / weight)[:, None, None]
-
-
-def _low_rank(F: Array) -> Array:
-    """A matrix with the same F'F and no more rows than columns."""
-    if F.shape[0] <= F.shape[1]:
-        return F
-    return linalg.qr(F, mode="r", check_finite=False)[0][: F.shape[1]]

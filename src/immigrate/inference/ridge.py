@@ -11,16 +11,21 @@ import numpy as np
 from scipy import special
 from scipy.linalg import lapack
 
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 12
 # Keeps the Newton matrix well conditioned along the one direction that softmax logits leave
 # free; beside the information of a few samples it is nothing.
 INTERCEPT_PENALTY = 1e-3
+# With more logits and more coefficients than this the Newton step comes from conjugate gradients:
+# the matrix of all blocks grows with their square, and its factorisation with their cube.
+MOST_DENSE_LOGITS, MOST_DENSE_COEFFICIENTS = 3, 256
+# Residual of the Newton equations at which conjugate gradients stop, relative to the gradient.
+CONJUGATE_TOLERANCE, MAX_CONJUGATE_STEPS = 1e-6, 200
 
 
-def indicator_labels(y: np.ndarray, n_classes: int) -> Array:
+def indicator_labels(y: Codes, n_classes: int) -> Array:
     """Labels as a matrix Y: the column of class 1 for two classes, else one column per class."""
     Y = np.eye(n_classes)[y]
     return Y[:, 1:] if n_classes == 2 else Y
@@ -58,7 +63,7 @@ def information_matrix(Z: Array, mu: Array, weight: Array) -> Array:
 
 
 def ridge_coefficients(
-    Z: Array, Y: Array, weight: Array, penalty: Array, start: Array, tolerance: float = 1e-8
+    Z: Array, Y: Array, weight: Array, penalty: Array, start: Array, *, tolerance: float = 1e-8
 ) -> Array:
     """Minimiser (m, n_logits) of deviance / 2 + sum_j penalty_j beta_j^2 / 2, from `start`.
 
@@ -88,10 +93,53 @@ def ridge_coefficients(
 def _newton_step(Z: Array, Y: Array, weight: Array, penalty: Array, beta: Array) -> Array:
     mu = probabilities(Z @ beta)
     gradient = Z.T @ (weight[:, None] * (Y - mu)) - penalty[:, None] * beta  # (m, n_logits)
+    is_dense = beta.shape[1] <= MOST_DENSE_LOGITS or beta.size <= MOST_DENSE_COEFFICIENTS
+    solution = dense_step if is_dense else conjugate_step
+    return solution(Z, mu, weight, penalty, gradient)
+
+
+def dense_step(Z: Array, mu: Array, weight: Array, penalty: Array, gradient: Array) -> Array:
+    """(Z'VZ + D)^-1 g by a Cholesky factorisation."""
     newton_matrix = information_matrix(Z, mu, weight)
-    newton_matrix.flat[:: len(newton_matrix) + 1] += np.tile(penalty, beta.shape[1])
+    newton_matrix.flat[:: len(newton_matrix) + 1] += np.tile(penalty, mu.shape[1])
     # LAPACK itself: SciPy's wrappers take longer than the factorisation at these sizes.
     _, step, info = lapack.dposv(newton_matrix, gradient.T.ravel(), lower=True, overwrite_a=True)
     if info != 0:
         raise np.linalg.LinAlgError(f"The penalised information is not positive: info = {info}.")
-    return step.reshape(beta.T.shape).T
+    return step.reshape(gradient.T.shape).T
+
+
+def conjugate_step(Z: Array, mu: Array, weight: Array, penalty: Array, gradient: Array) -> Array:
+    """(Z'VZ + D)^-1 g by conjugate gradients: n m K operations per step, no matrix of (m K)^2.
+
+    Preconditioned by the blocks of the single logits. These leave few small eigenvalues: the
+    blocks between two logits are products of two probabilities, small where classes are many,
+    and the direction along which all logits shift alike is one in which the gradient is zero.
+    """
+    blocks = np.array(
+        [Z.T @ ((weight * label_covariance(mu, c, c))[:, None] * Z) for c in range(mu.shape[1])]
+    )
+    blocks[:, np.arange(len(penalty)), np.arange(len(penalty))] += penalty
+    inverses = np.linalg.inv(blocks)  # (n_logits, m, m)
+
+    def preconditioned(residual: Array) -> Array:
+        return np.matmul(inverses, residual.T[:, :, None])[:, :, 0].T
+
+    def curved(direction: Array) -> Array:
+        moved = Z @ direction
+        moved = mu * (moved - np.sum(mu * moved, axis=1, keepdims=True))
+        return Z.T @ (weight[:, None] * moved) + penalty[:, None] * direction
+
+    step, residual = np.zeros_like(gradient), gradient
+    direction = scaled = preconditioned(residual)
+    size = first = np.sum(residual * scaled)
+    for _ in range(MAX_CONJUGATE_STEPS):
+        if size <= CONJUGATE_TOLERANCE**2 * first:
+            break
+        image = curved(direction)
+        length = size / np.sum(direction * image)
+        step, residual = step + length * direction, residual - length * image
+        scaled = preconditioned(residual)
+        size, before = np.sum(residual * scaled), size
+        direction = scaled + (size / before) * direction
+    return step

@@ -13,12 +13,13 @@ from math import comb
 import numpy as np
 from joblib import Parallel, delayed
 
-from immigrate.inference.additive import AdditiveModel, Draws
+from immigrate.inference.additive import AdditiveModel
+from immigrate.inference.adjustment import Adjustment, Family
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_statistics import TermResult, term_results
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes, Mask
 
 # Terms times samples times rows of F: about ten seconds of one core.
 MOST_EXACT_WORK = 1e10
@@ -44,7 +45,15 @@ class Effort:
     n_refined: int | None = None
     n_listed: int = 100_000
     n_jobs: int | None = None
-    verbose: int = 0
+
+
+@dataclass(frozen=True)
+class Study:
+    """What stays the same from the first search to the last: the data and how to treat them."""
+
+    data: Encoded
+    adjustment: Adjustment
+    effort: Effort
 
 
 @dataclass(frozen=True)
@@ -61,15 +70,25 @@ class Search:
     smallest_null_log_p : ndarray of shape (n_draws,)
     """
 
-    terms: np.ndarray
+    terms: Codes
     statistic: Array
     log_p: Array
-    is_exact: np.ndarray
+    is_exact: Mask
     n_tests: int
     smallest_null_log_p: Array
 
+    def log_p_adjusted(self, adjustment: Adjustment, n_found: int = 0) -> Array:
+        """Logarithms of the adjusted p-values, NaN for terms without an exact p-value.
 
-def all_terms(p: int, order: int) -> np.ndarray:
+        `n_found` terms that are not in this search any more were found before.
+        """
+        adjusted = np.full(len(self.log_p), np.nan)
+        family = Family(self.log_p[self.is_exact], self.n_tests, self.smallest_null_log_p, n_found)
+        adjusted[self.is_exact] = adjustment.log_adjusted(family)
+        return adjusted
+
+
+def all_terms(p: int, order: int) -> Codes:
     """Every set of `order` features, in lexicographic order: (t, order)."""
     if order == 2:
         return np.column_stack(np.triu_indices(p, 1))
@@ -88,16 +107,15 @@ def needs_screening(data: Encoded, model: AdditiveModel, order: int) -> bool:
     return n_terms > MOST_EXACT_TERMS or work > MOST_EXACT_WORK
 
 
-def searched_terms(
-    data: Encoded, model: AdditiveModel, order: int, effort: Effort, draws: Draws | None = None
-) -> Search:
+def searched_terms(study: Study, model: AdditiveModel, order: int) -> Search:
     """Test all terms of the given order against the model."""
+    data, effort, draws = study.data, study.effort, study.adjustment.draws
     n_tests = comb(len(data.functions), order)
     contrasts = model.contrasts(data, draws)
     if effort.n_refined is None and not needs_screening(data, model, order):
         terms = all_terms(len(data.functions), order)
-        result = exact_results(data, terms, contrasts, effort)
-        return _sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests)
+        result = exact_results(study, terms, contrasts)
+        return sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests)
     if draws is not None:
         raise ValueError(
             "adjust='westfall-young' needs the exact p-value of every term; with screen set, or "
@@ -106,16 +124,15 @@ def searched_terms(
         )
     n_listed = max(effort.n_listed, effort.n_refined or MOST_REFINED)
     screened = strongest_terms(data, contrasts, order, n_listed, effort.n_jobs)
-    return _refined(data, screened, contrasts, effort, n_tests)
+    return _refined(study, screened, contrasts, n_tests)
 
 
-def exact_results(
-    data: Encoded, terms: np.ndarray, contrasts: list[Contrast], effort: Effort
-) -> TermResult:
+def exact_results(study: Study, terms: Codes, contrasts: list[Contrast]) -> TermResult:
     """`term_results`, in parallel over chunks that do not depend on the number of workers."""
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
-    parts = Parallel(n_jobs=effort.n_jobs, prefer="threads", verbose=effort.verbose)(
-        delayed(term_results)(data, chunk, contrasts) for chunk in np.array_split(terms, n_chunks)
+    parts = Parallel(n_jobs=study.effort.n_jobs, prefer="threads")(
+        delayed(term_results)(study.data, chunk, contrasts)
+        for chunk in np.array_split(terms, n_chunks)
     )
     return TermResult(
         statistic=np.concatenate([part.statistic for part in parts]),
@@ -125,26 +142,25 @@ def exact_results(
 
 
 def _refined(
-    data: Encoded, screened: ScreenedTerms, contrasts: list[Contrast], effort: Effort, n_tests: int
+    study: Study, screened: ScreenedTerms, contrasts: list[Contrast], n_tests: int
 ) -> Search:
     """The strongest of the screened terms with their exact p-values, the rest as they are."""
-    count = effort.n_refined
+    count = study.effort.n_refined
     if count is None:
         n_small = int(np.sum(screened.log_p < np.log(REFINED_BELOW)))
         count = int(np.clip(n_small, FEWEST_REFINED, MOST_REFINED))
-    exact = exact_results(data, screened.terms[:count], contrasts, effort)
+    exact = exact_results(study, screened.terms[:count], contrasts)
     result = TermResult(
         statistic=np.concatenate([exact.statistic, screened.statistic[count:]]),
         log_p=np.concatenate([exact.log_p, screened.log_p[count:]]),
         smallest_null_log_p=exact.smallest_null_log_p,
     )
     is_exact = np.arange(len(screened.terms)) < count
-    return _sorted_search(screened.terms, result, is_exact, n_tests)
+    return sorted_search(screened.terms, result, is_exact, n_tests)
 
 
-def _sorted_search(
-    terms: np.ndarray, result: TermResult, is_exact: np.ndarray, n_tests: int
-) -> Search:
+def sorted_search(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) -> Search:
+    """The terms in order of evidence, those with an exact p-value first."""
     order = np.lexsort((result.log_p, ~is_exact))
     return Search(
         terms=terms[order],

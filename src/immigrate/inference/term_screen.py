@@ -18,13 +18,9 @@ from joblib import Parallel, delayed
 from immigrate.inference.encoding import N_SMOOTH, Encoded, Functions
 from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
 from immigrate.inference.residuals import Contrast
-from immigrate.inference.term_statistics import (
-    N_SINGLE,
-    FormResult,
-    combined_log_p,
-    phi_products,
-)
-from immigrate.typing import Array
+from immigrate.inference.term_columns import N_SINGLE, phi_products
+from immigrate.inference.term_forms import FormResult, combined_log_p
+from immigrate.typing import Array, Codes, Mask
 
 TILE_BYTES = 16e6
 LARGEST_TILE_SIDE = 512
@@ -34,14 +30,14 @@ SELECTIVE_FROM = 20
 NOTABLE, NOTABLE_SINGLE = 2.0, 4.0
 TINY = 1e-300
 
-Index = tuple[np.ndarray, ...]
+Index = tuple[Codes, ...]
 
 
 @dataclass(frozen=True)
 class ScreenedTerms:
     """Terms with their approximate evidence."""
 
-    terms: np.ndarray  # (t, order)
+    terms: Codes  # (t, order)
     statistic: Array
     log_p: Array
 
@@ -59,7 +55,7 @@ class ScreenedTerms:
             np.concatenate([self.log_p, other.log_p]),
         )
 
-    def _taken(self, index: np.ndarray) -> ScreenedTerms:
+    def _taken(self, index: Codes) -> ScreenedTerms:
         return ScreenedTerms(self.terms[index], self.statistic[index], self.log_p[index])
 
 
@@ -79,10 +75,10 @@ class Side:
         Functions with a form of their own; 0 for pairs of features.
     """
 
-    terms: np.ndarray
+    terms: Codes
     columns: Array
     sizes: Array
-    is_low: np.ndarray
+    is_low: Mask
     single: Array
 
     @property
@@ -92,7 +88,7 @@ class Side:
         return np.divide(1.0, self.sizes, out=np.zeros_like(self.sizes), where=is_needed)
 
     @property
-    def has_single(self) -> np.ndarray:
+    def has_single(self) -> Mask:
         """Which terms have functions with a form of their own: (a,)."""
         return np.asarray(np.any(self.single != 0, axis=(1, 2)))
 
@@ -102,7 +98,7 @@ class Side:
         return np.sum(self.columns**2, axis=1)
 
 
-def _side(functions: Functions, terms: np.ndarray, weight: Array) -> Side:
+def _side(functions: Functions, terms: Codes, weight: Array) -> Side:
     columns = phi_products(functions.phi, terms)
     sizes = columns**2 @ weight / weight.sum()
     if terms.shape[1] == 1:
@@ -131,7 +127,7 @@ class TileNull:
 
     powers: tuple[Array, Array, Array]  # sum of size^i, each (a, b)
     df: Array  # (a, b)
-    has_single: np.ndarray  # (a, b)
+    has_single: Mask  # (a, b)
 
     def results(self, forms: TileForms, index: Index, order: int) -> FormResult:
         """Log p of the chosen terms by score, and for pairs by the other forms."""
@@ -211,7 +207,7 @@ def _screened_tile(
 
 
 def _screened_strip(
-    functions: Functions, lefts: np.ndarray, data: Encoded, contrasts: list[Contrast], count: int
+    functions: Functions, lefts: Codes, data: Encoded, contrasts: list[Contrast], count: int
 ) -> ScreenedTerms:
     """The strongest terms that start with one of `lefts`."""
     left = _side(functions, lefts, data.weight)
@@ -226,7 +222,7 @@ def _screened_strip(
     return best
 
 
-def _strips(terms: np.ndarray, functions: Functions) -> Iterator[np.ndarray]:
+def _strips(terms: Codes, functions: Functions) -> Iterator[Codes]:
     """Terms in strips such that a tile of two strips fits in memory."""
     n_columns = functions.phi.shape[1] ** terms.shape[1]
     side = int(np.clip(np.sqrt(TILE_BYTES / 8) / n_columns, 1, LARGEST_TILE_SIDE))

@@ -1,18 +1,7 @@
-"""The exact statistics of chosen pairs or triples.
+"""The exact statistics of chosen pairs or triples, block by block.
 
-For a term (a, b) the columns are C_kl = phi_ak phi_bl / (kl), the product of the normal scores
-of a and b, and that of the sides of their medians. With U = C'r and S its null covariance,
-
-    kernel   U'U over the C_kl, a mixture of chi2 with weights the eigenvalues of S: the cosine
-             expansion of sum_nj r_n r_j D_a(n, j) D_b(n, j), D the doubly centred |u_n - u_j|;
-    score    U'S^-1 U over the C_kl with k, l <= 2, a chi2: catches pairs whose leading column
-             is empty, such as those that depend on |x|;
-    product  U^2 / S of the normal scores, a chi2: the pair of which the tails say most;
-    halves   U^2 / S of the sides of the medians, a chi2: steps, as in "both high".
-
-A triple has the score form only, k <= 2. What the main effects G of the term's own features
-would still explain is taken out of U and S first, as if G were in the null model without
-penalty: a strong ridge leaves enough of them to look like products of correlated features.
+Columns (`term_columns`), their moments under the null model (`term_moments`), and p-values of
+four forms, combined into one (`term_forms`).
 
 Cost per pair: 50 n (rows of F + 27) operations; memory: one block of columns.
 """
@@ -24,34 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.inference.encoding import (
-    N_SMOOTH,
-    Encoded,
-    Functions,
-)
-from immigrate.inference.null_distributions import (
-    cauchy_combination,
-    log_chi2_tail,
-    log_saddlepoint_tail,
-    log_three_moment_tail,
-)
+from immigrate.inference.encoding import N_FUNCTIONS, Encoded
+from immigrate.inference.main_effect_columns import MOST_ORDERED_COLUMNS
 from immigrate.inference.residuals import Contrast
-from immigrate.typing import Array
-
-N_SINGLE = 2
-"""Columns with a form of their own, the last of each pair."""
+from immigrate.inference.term_columns import (
+    N_SINGLE,
+    low_columns,
+    own_main_effects,
+    term_columns,
+)
+from immigrate.inference.term_forms import FormResult, combined_log_p, form_results
+from immigrate.inference.term_moments import Moments, cleared_moments
+from immigrate.typing import Array, Codes
 
 BLOCK_BYTES = 16e6
-# Below this p the three-moment match hands over to the saddlepoint.
-TAIL_STARTS_AT = 0.01
-# A column of which the main effects explain more than this has no interaction left to show,
-# only what the ridge left behind.
-MOST_EXPLAINED = 0.99
-# Excess kurtosis of a column of U beyond which a few samples decide it, and chi2 is no guide.
-LARGEST_KURTOSIS = 0.1
-SMALLEST_RELATIVE_EIGENVALUE = 1e-6
-# Of the size of a main-effect column; below that nothing of it is left to take out.
-SMALLEST_MAIN_EFFECT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -73,49 +48,34 @@ class TermResult:
     smallest_null_log_p: Array
 
 
-def phi_products(phi: Array, terms: np.ndarray) -> Array:
-    """All products of one phi of each feature of a term: (b, k^order, n) from (p, k, n)."""
-    columns = phi[terms[:, 0]]
-    for feature in terms[:, 1:].T:
-        columns = columns[:, :, None] * phi[feature][:, None]
-        columns = columns.reshape(len(terms), -1, columns.shape[-1])
-    return columns
+def term_results(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> TermResult:
+    """Statistic and p-value of every term (rows of feature indices)."""
+    statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
+    smallest = np.zeros(contrasts[0].n_sets - 1)
+    for block in _blocks_of_a_kind(data, terms, contrasts[0].n_sets):
+        forms, statistic[block] = _block_forms(data, terms[block], contrasts)
+        combined = combined_log_p(forms)
+        log_p[block] = combined[:, 0]
+        smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
+    return TermResult(statistic, log_p, smallest)
 
 
-def term_columns(functions: Functions, terms: np.ndarray) -> Array:
-    """C of each pair: phi products, then those of the single functions: (b, k^2 + 2, n).
+def _blocks_of_a_kind(data: Encoded, terms: Codes, n_sets: int) -> Iterator[Codes]:
+    """Positions of terms that are all wide or all narrow, so many that they fit in memory.
 
-    Of a triple the phi products with k <= 2: (b, 8, n).
+    All terms of a block are padded to the widest. One nominal feature with 100 levels would
+    make every pair of the table as wide as its own.
     """
-    if terms.shape[1] == 3:
-        return phi_products(functions.phi[:, :N_SMOOTH], terms)
-    last = functions.single[terms[:, 0]] * functions.single[terms[:, 1]]
-    return np.concatenate([phi_products(functions.phi, terms), last], axis=1)
-
-
-def low_columns(functions: Functions, terms: np.ndarray) -> np.ndarray:
-    """Which phi products of each pair enter the score form: (b, k^2)."""
-    left, right = functions.is_low[terms[:, 0]], functions.is_low[terms[:, 1]]
-    return (left[:, :, None] & right[:, None, :]).reshape(len(terms), -1)
-
-
-def own_main_effects(data: Encoded, terms: np.ndarray) -> Array:
-    """G of each term: additive columns of its features, on the samples where all are known.
-
-    (b, m, n), zero rows where there are fewer.
-    """
-    features, position = np.unique(terms, return_inverse=True)
-    own = [data.additive_columns(a).values for a in features]
-    columns = np.zeros((len(features), max(map(len, own)), len(data.weight)))
-    for row, values in zip(columns, own):
-        row[: len(values)] = values
-    G = columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(data.weight))
-    is_known = np.array([data.levels[a].code >= 0 for a in features])
-    if is_known.all():
-        return G
-    # Where one is missing, its correlates stand in for it: only there are their effects stronger.
-    is_complete = np.all(is_known[position.reshape(terms.shape)], axis=1, keepdims=True)
-    return np.concatenate([G * is_complete, is_complete], axis=1)
+    order, (n_features, k, n) = terms.shape[1], data.functions.phi.shape
+    n_own = np.zeros(n_features, dtype=np.intp)
+    for a in np.unique(terms):
+        n_own[a] = data.n_additive_columns(int(a))
+    is_wide = (data.functions.n_own > N_FUNCTIONS) | (n_own > MOST_ORDERED_COLUMNS)
+    for kind in (False, True):
+        positions = np.flatnonzero(is_wide[terms].any(axis=1) == kind)
+        n_columns = k**2 + N_SINGLE + order * n_own[terms[positions]].max(initial=0)
+        for block in blocks(len(positions), 8.0 * n_columns * (n + n_sets)):
+            yield positions[block]
 
 
 def blocks(n_terms: int, bytes_per_term: float) -> Iterator[slice]:
@@ -124,150 +84,18 @@ def blocks(n_terms: int, bytes_per_term: float) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n_terms, size))
 
 
-@dataclass(frozen=True)
-class Moments:
-    """U = C'r of each term and its null covariance S, zero for columns that cannot be tested."""
-
-    U: Array  # (b, k, d)
-    S: Array  # (b, k, k)
-
-    @property
-    def is_used(self) -> np.ndarray:
-        """Which columns can be tested: (b, k)."""
-        return np.einsum("bkk->bk", self.S) > 0
-
-
-def covariance(A: Array, contrast: Contrast) -> Array:
-    """Null covariance AVA' - (AF')(AF')' of A'r for the rows A of each term."""
-    raw = np.matmul(A * contrast.variance, A.transpose(0, 2, 1))
-    explained = (A.reshape(-1, A.shape[-1]) @ contrast.explained.T).reshape(*A.shape[:2], -1)
-    return raw - np.matmul(explained, explained.transpose(0, 2, 1))
-
-
-def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
-    """U and S given G'r: what is left of C'r when the columns G may explain what they can."""
-    k, A = C.shape[1], np.concatenate([C, G], axis=1)
-    U, S = np.matmul(A, contrast.residual), covariance(A, contrast)
-    square = A * A
-    size = square @ contrast.variance  # (b, k + m)
-    inner = S[:, k:, k:].copy()
-    own = np.arange(inner.shape[1])
-    inner[:, own, own] += np.where(size[:, k:] > 0, SMALLEST_MAIN_EFFECT * size[:, k:], 1.0)
-    slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
-    U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
-    S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
-    is_testable = np.einsum("bkk->bk", S) > (1 - MOST_EXPLAINED) * size[:, :k]
-    kurtosis = np.square(square[:, :k]) @ contrast.fourth_cumulant
-    is_testable &= kurtosis <= LARGEST_KURTOSIS * size[:, :k] ** 2
-    return Moments(
-        U * is_testable[:, :, None], S * is_testable[:, :, None] * is_testable[:, None, :]
-    )
-
-
-def kernel_log_p(U: Array, S: Array) -> Array:
-    """Log p of U'U against its null distribution: (b, d) from U (b, k, d)."""
-    square = np.matmul(S, S)
-    moments = (
-        np.einsum("bkk->b", S)[:, None],
-        np.einsum("bkk->b", square)[:, None],
-        np.einsum("bkl,blk->b", square, S)[:, None],
-    )
-    q = np.sum(U**2, axis=1)
-    log_p = log_three_moment_tail(q, moments)
-    term, draw = np.nonzero(log_p < np.log(TAIL_STARTS_AT))
-    if len(term):
-        needed, row = np.unique(term, return_inverse=True)
-        eigenvalues = np.asarray(np.linalg.eigvalsh(S[needed]), dtype=np.float64)
-        log_p[term, draw] = log_saddlepoint_tail(q[term, draw], eigenvalues[row])
-    return log_p
-
-
-def score_log_p(U: Array, S: Array) -> Array:
-    """Log p of U'S^-1 U against chi2: (b, d). Directions without variance do not count."""
-    diagonal = np.einsum("bkk->bk", S)
-    scale = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
-    eigenvalues, vectors = np.linalg.eigh(scale[:, :, None] * S * scale[:, None, :])
-    is_real = eigenvalues > SMALLEST_RELATIVE_EIGENVALUE
-    root = np.where(is_real, 1 / np.sqrt(np.where(is_real, eigenvalues, 1.0)), 0.0)
-    whitened = np.matmul(
-        root[:, :, None] * vectors.transpose(0, 2, 1) * scale[:, None, :], U
-    )  # (b, k, d)
-    df = is_real.sum(axis=1)[:, None]
-    return np.where(df > 0, log_chi2_tail(np.sum(whitened**2, axis=1), np.maximum(df, 1)), 0.0)
-
-
-@dataclass(frozen=True)
-class FormResult:
-    """Evidence of each form of each term.
-
-    Attributes
-    ----------
-    log_p : ndarray of shape (n_forms, n_terms, n_sets)
-    weight : ndarray of shape (n_forms, n_terms, 1)
-        1, or 0 where no column of the form can be tested.
-    """
-
-    log_p: Array
-    weight: Array
-
-
-def form_results(moments: Moments, is_low: np.ndarray | None = None) -> FormResult:
-    """The forms of one contrast: all four for pairs, score for triples.
-
-    `is_low` (b, k^2) says which columns of a pair enter the score; None is for triples.
-    """
-    U, S, is_used = moments.U, moments.S, moments.is_used
-    if is_low is None:
-        weight = np.any(is_used, axis=1).astype(np.float64)
-        return FormResult(score_log_p(U, S)[None], weight[None, :, None])
-    k = is_low.shape[1]
-    log_p = [
-        kernel_log_p(U[:, :k], S[:, :k, :k]),
-        _masked_score_log_p(U[:, :k], S[:, :k, :k], is_low),
-        *(score_log_p(U[:, [s]], S[:, [s]][:, :, [s]]) for s in range(k, k + N_SINGLE)),
-    ]
-    weight = [
-        np.any(is_used[:, :k], axis=1),
-        np.any(is_used[:, :k] & is_low, axis=1),
-        *is_used[:, k:].T,
-    ]
-    return FormResult(np.stack(log_p), np.stack(weight)[:, :, None].astype(np.float64))
-
-
-def _masked_score_log_p(U: Array, S: Array, is_low: np.ndarray) -> Array:
-    """`score_log_p` over the columns that `is_low` names for each term."""
-    needed = np.flatnonzero(is_low.any(axis=0))
-    mask = is_low[:, needed]
-    U, S = U[:, needed], S[:, needed][:, :, needed]
-    return score_log_p(U * mask[:, :, None], S * mask[:, :, None] * mask[:, None, :])
-
-
-def combined_log_p(forms: list[FormResult]) -> Array:
-    """One log p per term and label set from all forms of all contrasts: (b, d)."""
-    log_p = np.concatenate([form.log_p for form in forms])
-    return cauchy_combination(log_p, np.concatenate([form.weight for form in forms]))
-
-
-def term_results(data: Encoded, terms: np.ndarray, contrasts: list[Contrast]) -> TermResult:
-    """Statistic and p-value of every term (rows of feature indices)."""
-    order, (_, k, n), n_sets = terms.shape[1], data.functions.phi.shape, contrasts[0].n_sets
-    n_own = max(map(data.n_additive_columns, np.unique(terms).tolist()), default=0)
-    n_columns = k**2 + N_SINGLE + order * n_own
-    statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
-    smallest = np.zeros(n_sets - 1)
-    for block in blocks(len(terms), 8.0 * n_columns * (n + n_sets)):
-        C = term_columns(data.functions, terms[block])
-        G = own_main_effects(data, terms[block])
-        is_low = low_columns(data.functions, terms[block]) if order == 2 else None
-        forms: list[FormResult] = []
-        for contrast in contrasts:
-            moments = cleared_moments(C, G, contrast)
-            forms.append(form_results(moments, is_low))
-            statistic[block] += _kernel_statistic(moments, order)
-        combined = combined_log_p(forms)
-        log_p[block] = combined[:, 0]
-        smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
-    return TermResult(statistic / len(contrasts), log_p, smallest)
+def _block_forms(
+    data: Encoded, terms: Codes, contrasts: list[Contrast]
+) -> tuple[list[FormResult], Array]:
+    """The forms of each contrast, and U'U over its null mean, averaged over the contrasts."""
+    order = terms.shape[1]
+    functions = data.functions.first(max(int(data.functions.n_own[terms].max()), N_FUNCTIONS))
+    C, G = term_columns(functions, terms), own_main_effects(data, terms)
+    is_low = low_columns(functions, terms) if order == 2 else None
+    moments = (cleared_moments(C, G, contrast) for contrast in contrasts)
+    results = [(form_results(one, is_low), _kernel_statistic(one, order)) for one in moments]
+    statistic = np.sum([statistic for _, statistic in results], axis=0) / len(contrasts)
+    return [forms for forms, _ in results], statistic
 
 
 def _kernel_statistic(moments: Moments, order: int) -> Array:

@@ -1,0 +1,60 @@
+"""C, the product columns of a term, and G, the main effects of its own features.
+
+For a pair (a, b) the columns are C_kl = phi_ak phi_bl / (kl), the product of the normal scores
+of a and b, and that of the sides of their medians.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from immigrate.inference.encoding import N_SMOOTH, Encoded, Functions
+from immigrate.typing import Array, Codes, Mask
+
+N_SINGLE = 2
+"""Columns with a form of their own, the last of each pair."""
+
+
+def phi_products(phi: Array, terms: Codes) -> Array:
+    """All products of one phi of each feature of a term: (b, k^order, n) from (p, k, n)."""
+    columns = phi[terms[:, 0]]
+    for feature in terms[:, 1:].T:
+        columns = columns[:, :, None] * phi[feature][:, None]
+        columns = columns.reshape(len(terms), -1, columns.shape[-1])
+    return columns
+
+
+def term_columns(functions: Functions, terms: Codes) -> Array:
+    """C of each pair: phi products, then those of the single functions: (b, k^2 + 2, n).
+
+    Of a triple the phi products with k <= 2: (b, 8, n).
+    """
+    if terms.shape[1] == 3:
+        return phi_products(functions.phi[:, :N_SMOOTH], terms)
+    last = functions.single[terms[:, 0]] * functions.single[terms[:, 1]]
+    return np.concatenate([phi_products(functions.phi, terms), last], axis=1)
+
+
+def low_columns(functions: Functions, terms: Codes) -> Mask:
+    """Which phi products of each pair enter the score form: (b, k^2)."""
+    left, right = functions.is_low[terms[:, 0]], functions.is_low[terms[:, 1]]
+    return (left[:, :, None] & right[:, None, :]).reshape(len(terms), -1)
+
+
+def own_main_effects(data: Encoded, terms: Codes) -> Array:
+    """G of each term: additive columns of its features, on the samples where all are known.
+
+    (b, m, n), zero rows where there are fewer.
+    """
+    features, position = np.unique(terms, return_inverse=True)
+    own = [data.additive_columns(a).values for a in features]
+    columns = np.zeros((len(features), max(map(len, own)), len(data.weight)))
+    for row, values in zip(columns, own):
+        row[: len(values)] = values
+    G = columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(data.weight))
+    is_known = np.array([data.levels[a].code >= 0 for a in features])
+    if is_known.all():
+        return G
+    # Where one is missing, its correlates stand in for it: only there are their effects stronger.
+    is_complete = np.all(is_known[position.reshape(terms.shape)], axis=1, keepdims=True)
+    return np.concatenate([G * is_complete, is_complete], axis=1)

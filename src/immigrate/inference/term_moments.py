@@ -1,0 +1,72 @@
+"""U = C'r of a term and its null covariance S, cleared of the main effects of its features.
+
+What the main effects G of the term's own features would still explain is taken out of U and S,
+as if G were in the null model without penalty: a strong ridge leaves enough of them to look like
+products of correlated features.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from immigrate.inference.residuals import Contrast
+from immigrate.typing import Array, Mask
+
+MOST_EXPLAINED = 0.99
+"""A column or direction of which main effects explain more has no interaction left to show,
+only what the ridge left behind."""
+
+# Excess kurtosis of a column of U beyond which a few samples decide it, and chi2 is no guide.
+LARGEST_KURTOSIS = 0.1
+# Of the size of a main-effect column; below that nothing of it is left to take out.
+SMALLEST_MAIN_EFFECT = 1e-6
+
+
+@dataclass(frozen=True)
+class Moments:
+    """U = C'r of each term and its null covariance S, zero for columns that cannot be tested.
+
+    `raw` is what S would be, were nothing cleared: CVC'.
+    """
+
+    U: Array  # (b, k, d)
+    S: Array  # (b, k, k)
+    raw: Array  # (b, k, k)
+
+    @property
+    def is_used(self) -> Mask:
+        """Which columns can be tested: (b, k)."""
+        return np.einsum("bkk->bk", self.S) > 0
+
+
+def raw_covariance(A: Array, contrast: Contrast) -> Array:
+    """Covariance AVA' of the rows A of each term with residuals that nothing was fitted to."""
+    return np.matmul(A * contrast.variance, A.transpose(0, 2, 1))
+
+
+def explained_covariance(A: Array, contrast: Contrast) -> Array:
+    """(AF')(AF')', the part of it that the refit of the null model takes out of A'r."""
+    explained = (A.reshape(-1, A.shape[-1]) @ contrast.explained.T).reshape(*A.shape[:2], -1)
+    return np.matmul(explained, explained.transpose(0, 2, 1))
+
+
+def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
+    """U and S given G'r: what is left of C'r when the columns G may explain what they can."""
+    k, A = C.shape[1], np.concatenate([C, G], axis=1)
+    U, raw = np.matmul(A, contrast.residual), raw_covariance(A, contrast)
+    S = raw - explained_covariance(A, contrast)
+    square = A * A
+    size = square @ contrast.variance  # (b, k + m)
+    inner = S[:, k:, k:].copy()
+    own = np.arange(inner.shape[1])
+    inner[:, own, own] += np.where(size[:, k:] > 0, SMALLEST_MAIN_EFFECT * size[:, k:], 1.0)
+    slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
+    U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
+    S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
+    is_testable = np.einsum("bkk->bk", S) > (1 - MOST_EXPLAINED) * size[:, :k]
+    kurtosis = np.square(square[:, :k]) @ contrast.fourth_cumulant
+    is_testable &= kurtosis <= LARGEST_KURTOSIS * size[:, :k] ** 2
+    is_block = is_testable[:, :, None] & is_testable[:, None, :]
+    return Moments(U * is_testable[:, :, None], S * is_block, raw[:, :k, :k] * is_block)
