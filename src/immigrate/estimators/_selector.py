@@ -148,7 +148,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         centred = X - self._means
         return np.hstack([selected, centred[:, a] * centred[:, b]])
 
-    @available_if(_has_no_products)
+    @available_if(_has_no_products)  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: Any) -> Array:
         """Put the chosen columns back in their places, with zeros between them.
 

@@ -7,14 +7,19 @@ so that any number of threads gives the same bits.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import joblib
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
 
-def n_threads(n_jobs) -> int:
+def n_threads(n_jobs: int | None) -> int:
     """Number of threads for scikit-learn's `n_jobs`.
 
     None is 1 unless a ``joblib.parallel_config`` says otherwise, -1 is all cores; inside a
@@ -23,7 +28,7 @@ def n_threads(n_jobs) -> int:
     return int(joblib.effective_n_jobs(n_jobs))
 
 
-def run_in_order(task, parts, n_threads: int) -> list:
+def run_in_order(task: Callable[[P], R], parts: Sequence[P], n_threads: int) -> list[R]:
     """[task(part) for part in parts], on up to `n_threads` threads."""
     if n_threads == 1 or len(parts) == 1:
         return [task(part) for part in parts]
