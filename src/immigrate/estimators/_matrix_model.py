@@ -73,7 +73,7 @@ class WeightMatrixModel(BaseEstimator):
         if test is None or is_false(test):
             return table
         test = pair_test(test)
-        if not references.is_used.all():
+        if references.screen_importances is not None and not references.is_used.all():
             raise ValueError(
                 "After a screen the test would see the kept features only and count too few "
                 "pairs; run InteractionTest().fit(X, y) on the whole table instead."
@@ -83,9 +83,7 @@ class WeightMatrixModel(BaseEstimator):
         # D sums to 1; the test reads weights as counts.
         frame = pd.DataFrame(references.values, columns=list(names))
         count = as_counts(references.anchor_weight)
-        test = clone(test).set_params(
-            categorical_features=np.flatnonzero(references.encoding.n_levels > 0)
-        )
+        test = clone(test).set_params(categorical_features=references.encoding.n_levels > 0)
         return beside_test(table, test.fit(frame, references.codes, sample_weight=count))
 
     def get_support(self, indices: bool = False) -> Mask | Codes:
@@ -122,7 +120,7 @@ class WeightMatrixModel(BaseEstimator):
 
     @property
     def weight_matrix_(self) -> Array:
-        """W: symmetric, with Frobenius norm 1; weights of levels summed up per column and pair."""
+        """W: symmetric, with Frobenius norm 1 before weights of levels are summed per column."""
         check_is_fitted(self)
         weights: Array = self.model_.references.encoding.folded(self.model_.weights)
         return weights
