@@ -10,7 +10,12 @@ around the reading.
 """
 
 from immigrate.columns.choice import FROM_DTYPE, chosen_mask
-from immigrate.columns.estimator_input import TrainingTable, read_table, read_training_table
+from immigrate.columns.estimator_input import (
+    TrainingTable,
+    read_table,
+    read_training_table,
+    typed_table,
+)
 from immigrate.columns.kinds import Kind
 from immigrate.columns.labels import Labels, check_class_sizes, read_labels
 from immigrate.columns.left_out import column_notes, left_out
@@ -37,5 +42,6 @@ __all__ = [
     "read_labels",
     "read_table",
     "read_training_table",
+    "typed_table",
     "warn_of",
 ]
