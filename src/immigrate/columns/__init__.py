@@ -19,7 +19,7 @@ from immigrate.columns.estimator_input import (
 from immigrate.columns.kinds import Kind
 from immigrate.columns.labels import Labels, check_class_sizes, read_labels
 from immigrate.columns.left_out import column_notes, left_out
-from immigrate.columns.notes import Note, Reason, messages, warn_of
+from immigrate.columns.notes import Note, Reason, in_order, messages, warn_of
 from immigrate.columns.reader import ColumnReader
 from immigrate.columns.units import difference_units
 from immigrate.columns.warning import ColumnWarning
@@ -37,6 +37,7 @@ __all__ = [
     "chosen_mask",
     "column_notes",
     "difference_units",
+    "in_order",
     "left_out",
     "messages",
     "read_labels",
