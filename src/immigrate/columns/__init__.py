@@ -12,6 +12,7 @@ around the reading.
 from immigrate.columns.choice import FROM_DTYPE, chosen_mask
 from immigrate.columns.estimator_input import (
     TrainingTable,
+    check_values,
     read_table,
     read_training_table,
     typed_table,
@@ -34,6 +35,7 @@ __all__ = [
     "Reason",
     "TrainingTable",
     "check_class_sizes",
+    "check_values",
     "chosen_mask",
     "column_notes",
     "difference_units",

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
-from immigrate.columns import read_table
+from immigrate.columns import check_values, read_table
 from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.typing import Array
 
@@ -75,8 +75,7 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit the selector; `fit_params` go to it."""
         selector = clone(self.selector).fit(X, y, **fit_params)
-        # Nearest neighbours have no difference for what is missing.
-        read_table(selector, X, allow_nan=False)
+        self._complete(selector, X)
         weight = np.maximum(selector.feature_importances_, 0.0)
         if not weight.any():
             weight = np.ones_like(weight)  # no feature is of use: plain nearest neighbours
@@ -92,7 +91,7 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """`X` times the stretch of each feature, with a column per level of nominal ones."""
         check_is_fitted(self)
-        values = read_table(self.selector_, X, allow_nan=False).astype(np.float64, copy=False)
+        values = self._complete(self.selector_, X)
         if not self.selector_.is_categorical_.any():
             plain: Array = values * self.stretch_
             return plain
@@ -101,6 +100,12 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
             for j, (x, is_nominal) in enumerate(zip(values.T, self.selector_.is_categorical_))
         ]
         return np.hstack(parts)
+
+    def _complete(self, selector: Any, X: Any) -> Array:
+        """A table as the selector reads it; gaps, for which neighbours have no rule, refused."""
+        values = read_table(selector, X)
+        check_values(values, selector.column_reader_.names, self, allow_nan=False)
+        return values.astype(np.float64, copy=False)
 
     def _level_columns(self, codes: Array, j: int) -> Array:
         """Columns in which two different levels are 1 apart, times the stretch."""
