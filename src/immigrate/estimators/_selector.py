@@ -298,7 +298,9 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         limit = self.threshold
         if limit is None and count is None:
             limit = float(importance.mean())
-        mask = chosen_by_importance(importance, limit, count)
+        # What is no feature is never chosen, however many are asked for.
+        is_used = self.column_reader_.is_used
+        mask = is_used & chosen_by_importance(np.where(is_used, importance, -1.0), limit, count)
         if self._has_test:
             mask[self.pairs_.ravel()] = True
         return mask

@@ -32,6 +32,7 @@ def test_wine_is_told_apart(weigher):
     assert cross_val_score(make_margin_knn(weigher), X, y).mean() > 0.93
 
 
+@pytest.mark.filterwarnings("ignore:Columns 'x0' .always 0.")
 def test_no_useful_feature_leaves_plain_neighbours():
     y = np.arange(8) % 2
     X = np.zeros((8, 2))

@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
 from immigrate import LFE, Descent, FullSteps, IRelief, Relief, ReliefF, Simba
+from immigrate.core.forms import LINEAR
 from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators.relief._simba import Margin
-from immigrate.problems.inliers import InlierProblem
+from immigrate.problems import InlierProblem, MarginProblem
 
 KINDS = ["continuous", "integers", "discrete", "mixed"]
 
@@ -213,13 +214,15 @@ def test_irelief_ends_at_a_fixed_point(kind):
     np.testing.assert_allclose(oracle.irelief_step(d, y, w, 0.5, weight), w, atol=1e-4)
 
 
-def test_irelief_gradient_against_central_differences():
-    X, y, _ = oracle.table(0, n_classes=3)
-    problem = InlierProblem(X, y, owner=np.array([0, 0, 1, 2, 3]))
-    w, step = np.array([0.3, 0.5, 0.1, 0.4]), 1e-5
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_irelief_gradient_against_central_differences(missing):
+    X, y, is_nominal = oracle.table(0, n_classes=3, kind="mixed", missing=missing)
+    margin = MarginProblem(X, y, form=LINEAR, is_nominal=is_nominal)
+    problem = InlierProblem(margin, y)
+    w, step = np.array([0.3, 0.5, 0.1, 0.4, 0.2]), 1e-5
     numeric = [
         (problem.evaluate(w + e, 0.7).cost - problem.evaluate(w - e, 0.7).cost) / (2 * step)
-        for e in step * np.eye(4)
+        for e in step * np.eye(5)
     ]
     np.testing.assert_allclose(problem.evaluate(w, 0.7).gradient, numeric, rtol=1e-6)
 

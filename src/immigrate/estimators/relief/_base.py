@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_finite, check_option_or_none, check_selected_count
-from immigrate.columns import read_table
+from immigrate.columns import ColumnReader, read_table
 from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
 from immigrate.estimators._chosen_columns import chosen_columns
 from immigrate.estimators._importance import chosen_by_importance
@@ -35,6 +35,7 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     categorical_features: Any
     class_weight: Any
     feature_importances_: Array
+    column_reader_: ColumnReader
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score the features.
@@ -109,7 +110,9 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         if limit is None and count is None:
             # A score of 0 is what a feature without information gets.
             limit = float(np.nextafter(0, 1))
-        return chosen_by_importance(score, limit, count)
+        # The score of 0 of what is no feature would rank above those of useless features.
+        is_used = self.column_reader_.is_used
+        return is_used & chosen_by_importance(np.where(is_used, score, -np.inf), limit, count)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
