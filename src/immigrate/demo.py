@@ -51,7 +51,7 @@ def show(title: str, X: pd.DataFrame, y: Any) -> None:
     show_top("pairs", table, "pair", ["feature_1", "feature_2", *columns, "p_adjusted"])
     name = title.split(":")[0].lower()
     print(f"\nreport: {report.save(FOLDER / f'{name}.html')}")
-    print("pictures:", *draw(report.estimator[-1], table, name), sep="\n  ")
+    print("pictures:", *draw(report.estimator, table, name), sep="\n  ")
 
 
 def show_top(title: str, table: pd.DataFrame, kind: str, columns: list[str]) -> None:

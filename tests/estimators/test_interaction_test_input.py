@@ -14,6 +14,7 @@ from interaction_problems import (
 )
 
 from immigrate import InteractionTest
+from immigrate.columns import ColumnWarning
 
 
 @pytest.mark.parametrize("order", [2, 3])
@@ -120,7 +121,7 @@ def test_categories_are_used_by_their_levels():
 @pytest.mark.parametrize("choice", [None, ["size"]])
 def test_text_that_is_not_chosen_is_an_error_that_names_it(choice):
     frame = pd.DataFrame({"size": np.arange(40.0), "colour": ["red", "blue"] * 20})
-    with pytest.raises(ValueError, match="'colour' holds names, not numbers"):
+    with pytest.raises(ValueError, match="'colour' holds categories, but categorical_features"):
         InteractionTest(categorical_features=choice).fit(frame, np.arange(40) % 3 == 0)
 
 
@@ -243,14 +244,16 @@ def test_a_flag_of_one_value_or_missing_has_its_main_effect(blank):
 def test_constant_columns_form_no_pairs():
     X, y = xor_data()
     X[:, 4] = 1.0
-    test = InteractionTest().fit(X, y)
+    with pytest.warns(ColumnWarning, match="'x4' \\(always 1\\): constant"):
+        test = InteractionTest().fit(X, y)
     assert test.n_tests_ == 10
     assert test.additive_model_.features.tolist() == [0, 1, 2, 3, 5]
     assert "x4" not in test.table_[["feature_1", "feature_2"]].to_numpy()
 
 
 def test_all_columns_constant_gives_an_empty_table():
-    test = InteractionTest().fit(np.ones((20, 3)), np.arange(20) % 2)
+    with pytest.warns(ColumnWarning, match="'x0' \\(always 1\\), 'x1'"):
+        test = InteractionTest().fit(np.ones((20, 3)), np.arange(20) % 2)
     assert test.table_.empty
     assert test.selected_.empty
 
@@ -266,9 +269,9 @@ def test_all_columns_constant_gives_an_empty_table():
         ({"screen": 0}, "whole number"),
         ({"n_draws": 2.5}, "whole number"),
         ({"stepwise": "no"}, "True or False"),
-        ({"categorical_features": ["nobody"]}, "neither a feature name"),
-        ({"categorical_features": [True]}, "1 entries for 6 features"),
-        ({"categorical_features": "dtype"}, "must be one of 'from_dtype'"),
+        ({"categorical_features": ["nobody"]}, "names 'nobody', but the columns"),
+        ({"categorical_features": [True]}, "mask of 1 entries, but X has 6 features"),
+        ({"categorical_features": "dtype"}, "'dtype' is not understood"),
     ],
 )
 def test_wrong_options_say_what_is_right(parameters, message):
@@ -293,7 +296,7 @@ def test_wrong_data_say_what_is_right():
     for dates in (days, days.to_period("M")):
         with pytest.raises(ValueError, match="'day' holds dates"):
             InteractionTest().fit(frame.assign(day=dates), y)
-    with pytest.raises(ValueError, match="'f0' holds neither numbers nor names"):
+    with pytest.raises(TypeError, match="'f0' holds a list in row 0"):
         InteractionTest().fit(frame.assign(f0=[[1], [2]] * 20), y)
     with pytest.raises(ValueError, match="whole number"):
         InteractionTest().fit(X, y).strongest_features(-1)

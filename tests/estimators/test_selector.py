@@ -3,13 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from immigrate import (
     BoostedImmigrateClassifier,
@@ -19,8 +21,10 @@ from immigrate import (
     InteractionTest,
     Screen,
 )
+from immigrate.columns import ColumnWarning
 from immigrate.datasets import make_xor
 from immigrate.estimators._screen import in_strong_pairs
+from immigrate.estimators._training import training_data
 
 
 def xor_and_main_effects(seed, n=400, p=8):
@@ -161,8 +165,8 @@ def test_weights_reach_screen_test_and_means():
     p_value = model.interactions(test=True).query("kind == 'pair'")["p_value"]
     assert p_value.min() > 1e-4
     assert ImmigrateClassifier().fit(X, y).interactions(test=True)["p_value"].min() < 1e-8
-    is_in_pair = in_strong_pairs(X, y, weight / weight.sum())
-    expected = in_strong_pairs(X[:150], y[:150])
+    is_in_pair = in_strong_pairs(training_data(ImmigrateClassifier(), X, y, weight))
+    expected = in_strong_pairs(training_data(ImmigrateClassifier(), X[:150], y[:150]))
     np.testing.assert_array_equal(is_in_pair, expected)
 
     shifted = np.where(weight[:, None] > 0, X, X + 100)
@@ -240,3 +244,98 @@ def test_switches_must_be_switches():
     with pytest.raises(ValueError, match="pairs must be True or False"):
         ImmigrateSelector(pairs="no").fit(X, y)
     assert not hasattr(ImmigrateSelector(test=np.False_).fit(X, y), "test_")
+
+
+def patients(n=300, seed=0):
+    """A nominal and a numeric column that act together, gaps, flags and an identifier."""
+    rng = np.random.default_rng(seed)
+    gene = rng.choice(["AA", "AG", "GG"], n)
+    dose = rng.normal(size=n)
+    y = ((gene == "GG") ^ (dose > 0)) ^ (rng.random(n) < 0.05)
+    table = pd.DataFrame(
+        {
+            "gene": gene,
+            "dose": dose,
+            "age": rng.normal(size=n),
+            "smoker": rng.random(n) < 0.4,
+            "patient": [f"P{i}" for i in range(n)],
+        }
+    )
+    table.loc[::20, "age"] = np.nan
+    return table, np.where(y, "ill", "well")
+
+
+@pytest.fixture(scope="module")
+def on_patients():
+    X, y = patients()
+    with pytest.warns(ColumnWarning, match="'patient'") as caught:
+        selector = ImmigrateSelector(n_features_to_select=2, pairs=True, test=True).fit(X, y)
+    assert len(caught) == 1
+    return selector, X
+
+
+def test_the_estimator_and_the_test_see_one_reading(on_patients):
+    selector, _ = on_patients
+    own = selector.estimator_.column_reader_
+    assert own.kinds[:3] == selector.column_reader_.kinds[:3]
+    assert own.levels == (*selector.column_reader_.levels[:4], ())
+    np.testing.assert_array_equal(own.is_used, selector.column_reader_.is_used)
+    assert "patient" not in selector.test_.table_[["feature_1", "feature_2"]].to_numpy()
+    assert selector.feature_importances_[4] == 0
+
+
+def test_a_nominal_member_gives_a_product_per_level_but_the_first(on_patients):
+    selector, X = on_patients
+    assert {*X.columns[selector.pairs_[0]]} == {"gene", "dose"}
+    assert selector.get_feature_names_out().tolist() == [
+        "gene",
+        "dose",
+        "gene=AG × dose",
+        "gene=GG × dose",
+    ]
+    out = selector.transform(X)
+    assert out.dtype == object
+    assert out[:, 0].tolist() == X["gene"].tolist()
+    centred = X["dose"] - X["dose"].mean()
+    for column, level in enumerate(["AG", "GG"], start=2):
+        is_level = X["gene"] == level
+        expected = (is_level - is_level.mean()) * centred
+        np.testing.assert_allclose(out[:, column].astype(float), expected, atol=1e-14)
+
+
+def test_a_frame_keeps_its_types_and_its_rows(on_patients):
+    selector, X = on_patients
+    out = clone(selector).set_output(transform="pandas")
+    with pytest.warns(ColumnWarning):
+        out.fit(*patients())
+    new = X.iloc[5:9].copy()
+    new.loc[6, "gene"], new.loc[7, "gene"] = None, "TT"
+    table = out.transform(new)
+    pd.testing.assert_frame_equal(table[["gene", "dose"]], new[["gene", "dose"]])
+    assert list(table) == list(out.get_feature_names_out())
+    # A missing level has no product; an unseen one is none of the known levels.
+    assert table.loc[6, ["gene=AG × dose", "gene=GG × dose"]].isna().all()
+    share = (X["gene"] == "GG").mean()
+    expected = -share * (new.loc[7, "dose"] - X["dose"].mean())
+    assert table.loc[7, "gene=GG × dose"] == pytest.approx(expected)
+
+
+def test_a_frame_of_names_can_feed_a_linear_model():
+    X, y = patients()
+    X = X.drop(columns=["patient", "age"])
+    selector = ImmigrateSelector(pairs=True, test=True).set_output(transform="pandas")
+    encoder = make_column_transformer(
+        (OneHotEncoder(), make_column_selector(dtype_exclude="number")), remainder="passthrough"
+    )
+    model = make_pipeline(selector, encoder, LogisticRegression())
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.8
+
+
+def test_listed_columns_are_nominal_for_the_estimator_and_the_test():
+    X, y = patients()
+    codes = X.drop(columns="patient").assign(gene=X["gene"].map({"AA": 0, "AG": 1, "GG": 2}))
+    selector = ImmigrateSelector(categorical_features=["gene"], pairs=True, test=True)
+    selector.fit(codes, y)
+    assert selector.estimator_.column_reader_.is_nominal.tolist() == [True, False, False, False]
+    assert "gene=2 × dose" in selector.get_feature_names_out()
+    assert selector.transform(codes).dtype == object

@@ -12,7 +12,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
@@ -24,7 +24,7 @@ from immigrate import (
     Screen,
 )
 from immigrate.datasets import make_monk1, make_xor
-from immigrate.report._summary import data_notes, possible_folds
+from immigrate.report._performance import possible_folds
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use"}
 
@@ -104,7 +104,7 @@ def test_names_are_text_and_never_markup(small):
 def test_carried_file_is_the_table_of_weights(monk, monk_page):
     (content,) = re.findall(r'href="data:text/csv;base64,([^"]*)"', monk_page)
     carried = pd.read_csv(StringIO(base64.b64decode(content).decode()))
-    expected = monk.estimator[-1].interactions(test=True)
+    expected = monk.estimator.interactions(test=True)
     assert expected["is_found"].sum() == 1
     # The second feature of a main effect is None, an empty field in the file.
     assert carried["feature_2"].isna().equals(expected["kind"] == "main")
@@ -210,15 +210,16 @@ def test_guessing_is_called_guessing():
 
 
 def test_notes_name_what_deserves_a_look():
-    frame = pd.DataFrame({"a": [1, 2, 3, 1], "flat": 7, "again": [1.0, 2.0, 3.0, 1.0]})
-    constant, repeated, rows, sizes = data_notes(frame, np.array([10, 1]))
-    assert constant == "flat: constant, and so no help in telling samples apart."
-    assert repeated.startswith("again: the same as an earlier column")
-    assert rows.startswith("1 row repeats")
+    y = np.repeat([0, 1], [20, 4])
+    a = np.r_[np.arange(23.0), 0.0] * (1 + y)
+    frame = pd.DataFrame({"a": a, "flat": 7, "again": a.astype(int)})
+    frame.iloc[1] = frame.iloc[0]
+    notes = Report.of(frame, y, quick(), cv=2).summary["data"]["notes"]
+    constant, copy, rows, sizes = notes
+    assert constant.startswith("Column 'flat' (always 7): constant, and so no help")
+    assert copy.startswith("Column 'again' (the same as 'a'): the values of an earlier column")
+    assert rows.startswith("2 rows repeat")
     assert "very different size" in sizes
-    gaps = pd.DataFrame({"a": pd.array([1, None, 2], "Int64"), "b": [1.0, np.nan, 2.0]})
-    assert data_notes(gaps, np.array([1, 1]))[0].startswith("b: the same as an earlier column")
-    assert data_notes(pd.DataFrame({"a": [1, 2]}), np.array([1, 1])) == []
 
 
 def test_save_makes_the_folder(monk, monk_page, tmp_path):
@@ -260,7 +261,7 @@ def test_nothing_learned_is_said():
     text = text_of(report.html())
     assert "Which features matter? None detected No change of the weights" in text
     assert "Warning: No admissible direction improves the margin" in text
-    assert "x1: constant, and so no help" in text
+    assert "Column 'x1' (always 0): constant, and so no help" in text
     assert "Not tested Fewer than two features vary." in text
 
 
@@ -311,3 +312,60 @@ def test_estimator_of_the_user_stays_unfitted(small):
     model = make_pipeline(StandardScaler(), quick())
     Report.of(*small, model, cv=2)
     assert not hasattr(model[-1], "weight_matrix_")
+
+
+def hospital():
+    """Names, gaps, flags and columns that are no features beside a pair that acts together."""
+    rng = np.random.default_rng(0)
+    table, _ = make_xor(240, 2, noise=0.05, random_state=0)
+    table = table.assign(
+        colour=rng.choice(["red", "blue", "grey"], 240),
+        visit=pd.date_range("2021", periods=240),
+        written=pd.date_range("2021", periods=240).strftime("%d.%m.%Y"),
+        patient=[f"P{i}" for i in range(240)],
+        study="CARE",
+        empty=np.nan,
+        outcome=np.where(make_xor(240, 2, noise=0.05, random_state=0)[1], "ill", "well"),
+    )
+    table.loc[rng.random(240) < 0.1, "a"] = np.nan
+    return table
+
+
+def test_a_raw_table_needs_nothing_but_the_name_of_its_target():
+    report = Report.of(hospital(), "outcome", quick(), cv=3)
+    data = report.summary["data"]
+    assert (data["n_features"], data["n_left_out"]) == (8, 4)
+    assert [one["label"] for one in data["classes"]] == ["ill", "well"]
+    (pair,) = report.summary["test"]["found"]
+    assert {pair["feature_1"], pair["feature_2"]} == {"a", "b"}
+    assert {row["name"] for row in report.summary["features"]} == {"a", "b", "colour", "study"}
+    text = text_of(report.html())
+    assert "Column 'visit' (datetime64" in text
+    assert "dates or times, which are neither numbers nor names. Left out" in text
+    assert "Column 'patient' (240 levels in 240 rows): fewer than two rows per level" in text
+    assert "Column 'written' (such as '01.01.2021'): dates written as text" in text
+    assert "Column 'empty': no known value" in text
+    assert "Column 'study' (always 'CARE'): constant" in text
+    assert "4 of 8 columns can be no feature and are left out" in text
+
+
+def test_a_target_that_is_no_column_is_refused():
+    with pytest.raises(ValueError, match="y='outcomes' is to name one column of the table"):
+        Report.of(hospital(), "outcomes", quick())
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_auc_is_that_of_held_out_probabilities(n_classes):
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    found = Report.of(X, y, quick(), cv=3).summary["performance"]
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    probability = cross_val_predict(quick(), X, y, cv=folds, method="predict_proba")
+    wins = [
+        np.mean((p[y == c][:, None] > p[y != c]) + 0.5 * (p[y == c][:, None] == p[y != c]))
+        for c, p in enumerate(probability.T)
+    ]
+    assert found["auc"] == pytest.approx(np.mean(wins), rel=1e-12)
+    page = text_of(Report.of(X, y, quick(), cv=3).html())
+    assert f"AUC {found['auc']:.3f}" in page
+    assert ("each against the rest" in page) == (n_classes == 3)

@@ -10,11 +10,17 @@ around the reading.
 """
 
 from immigrate.columns.choice import FROM_DTYPE, chosen_mask
-from immigrate.columns.estimator_input import TrainingTable, read_table, read_training_table
+from immigrate.columns.estimator_input import (
+    TrainingTable,
+    check_values,
+    read_table,
+    read_training_table,
+    typed_table,
+)
 from immigrate.columns.kinds import Kind
 from immigrate.columns.labels import Labels, check_class_sizes, read_labels
 from immigrate.columns.left_out import column_notes, left_out
-from immigrate.columns.notes import Note, Reason, messages, warn_of
+from immigrate.columns.notes import Note, Reason, in_order, messages, warn_of
 from immigrate.columns.reader import ColumnReader
 from immigrate.columns.units import difference_units
 from immigrate.columns.warning import ColumnWarning
@@ -29,13 +35,16 @@ __all__ = [
     "Reason",
     "TrainingTable",
     "check_class_sizes",
+    "check_values",
     "chosen_mask",
     "column_notes",
     "difference_units",
+    "in_order",
     "left_out",
     "messages",
     "read_labels",
     "read_table",
     "read_training_table",
+    "typed_table",
     "warn_of",
 ]

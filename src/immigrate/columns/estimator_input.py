@@ -117,9 +117,49 @@ def read_training_table(
     check_values(first.values, first.reader.names, estimator, allow_nan=allow_nan)
     classes, codes = read_labels(y, least_per_class=least_per_class)
     reader, values = first.finished()
+    if not reader.is_used.any():
+        raise ValueError(
+            "X has no column that can be used as a feature: "
+            + " ".join(note.text for note in reader.notes if note.is_left_out)
+        )
     warn_of(reader.notes)
     names = getattr(stand_in, "feature_names_in_", None)
     return TrainingTable(values, codes, classes, reader, names)
+
+
+def typed_table(table: TrainingTable) -> Any:
+    """The table that was read, in a form that every estimator reads alike by its types.
+
+    Nominal columns are categories of their levels, the others numbers; columns that are no
+    features have no value. An array stays one where all of its columns are numbers.
+
+    Parameters
+    ----------
+    table : TrainingTable
+
+    Returns
+    -------
+    X : ndarray or pandas.DataFrame of shape (n, p)
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.base import BaseEstimator
+    >>> from immigrate.columns import read_training_table, typed_table
+    >>> X = pd.DataFrame({"dose": [1, 2, 3, 4], "sex": ["f", "m", "m", "f"]})
+    >>> table = read_training_table(BaseEstimator(), X, ["ill", "ill", "well", "well"])
+    >>> typed_table(table).dtypes.astype(str).to_dict()
+    {'dose': 'float64', 'sex': 'category'}
+    """
+    reader = table.reader
+    if table.feature_names is None and reader.is_used.all() and not reader.is_nominal.any():
+        return table.values
+    X = pd.DataFrame(np.where(reader.is_used, table.values, np.nan), columns=list(reader.names))
+    for j in np.flatnonzero(reader.is_nominal & reader.is_used):
+        codes = np.where(np.isnan(table.values[:, j]), -1, table.values[:, j]).astype(np.intp)
+        levels: pd.Index[Any] = pd.Index(reader.levels[j], tupleize_cols=False)
+        X[reader.names[j]] = pd.Categorical.from_codes(codes, categories=levels)
+    return X
 
 
 def read_table(estimator: Any, X: Any, *, allow_nan: bool = True) -> NDArray[Any]:

@@ -9,28 +9,33 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from immigrate.checks import check_count
-from immigrate.estimators._columns import column_indices, numeric_table
-from immigrate.inference.additive import AdditiveModel, null_model
+from immigrate.columns import (
+    FROM_DTYPE,
+    TrainingTable,
+    check_class_sizes,
+    read_training_table,
+)
+from immigrate.estimators._tested_terms import (
+    ORDER_NAMES,
+    Outcome,
+    ReadTable,
+    Settings,
+    of_the_null_model,
+)
 from immigrate.inference.adjustment import Adjustment, Kind
 from immigrate.inference.blas import one_blas_thread
-from immigrate.inference.encoding import Encoded, interaction_functions
-from immigrate.inference.levels import feature_levels
 from immigrate.inference.residuals import Draws
-from immigrate.inference.search import Effort, Search, Study, searched_terms
-from immigrate.inference.stepwise import ROUNDING, Found, Stepwise, stepwise_terms
+from immigrate.inference.search import Effort
 from immigrate.messages import warn_user
-from immigrate.typing import Array, Codes
+from immigrate.typing import Array
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
-FROM_DTYPE = "from_dtype"
-ORDER_NAMES = {2: "pair", 3: "triple"}
 
 
 class InteractionTest(BaseEstimator):
@@ -93,6 +98,8 @@ class InteractionTest(BaseEstimator):
         Number of terms tested, listed or not.
     classes_ : ndarray
         Class labels.
+    column_reader_ : ColumnReader
+        What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray
@@ -107,8 +114,10 @@ class InteractionTest(BaseEstimator):
     A missing value (NaN) contributes to no product; missingness has its own effect in the
     additive model.
 
-    Constant features form no terms. With more than two classes the additive model is
-    multinomial, and the p-value combines one test per class.
+    Identifiers, dates and numbers written as text, and columns without a value are left out
+    with a warning; dates and times are refused. Constant features form no terms. With more
+    than two classes the additive model is multinomial, and the p-value combines one test per
+    class.
 
     References
     ----------
@@ -154,14 +163,13 @@ class InteractionTest(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @one_blas_thread()
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> InteractionTest:
         """Test all terms.
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            NaN marks a missing value.
+        X : data frame or array-like of shape (n_samples, n_features)
+            Numbers, flags, categories and text; missing values may be anywhere.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -172,28 +180,21 @@ class InteractionTest(BaseEstimator):
         self : InteractionTest
         """
         self._check_parameters()
-        data, model = null_model(self._encoded(X, y, sample_weight))
-        study = Study(data, self._adjustment(), Effort(self.screen, self.max_table, self.n_jobs))
-        self.additive_model_ = replace(model, features=self._tested_features[model.features])
-        self._say(_of_the_null_model(self.additive_model_))
-        if self.order == 3:
-            pairs = searched_terms(study, model, 2)
-            model = self._stepwise(study, model, pairs).model
-            self._say(f"{len(model.terms)} pairs found and added to the null model")
-        search = searched_terms(study, model, self.order)
-        self._say(f"{search.n_tests} {ORDER_NAMES[self.order]}s tested")
-        self.n_tests_ = search.n_tests
-        table = self._table(search, study.adjustment)
-        self.table_ = table.head(self.max_table)
-        if self.stepwise:
-            steps = self._stepwise(study, model, search)
-            self.selected_ = self._found_table(steps.found)
-        else:
-            is_found = table["p_adjusted"] <= self.alpha * (1 + ROUNDING)
-            self.selected_ = table.loc[is_found].drop(columns=["rank", "is_exact"])
-        self._say(f"{len(self.selected_)} {ORDER_NAMES[self.order]}s found")
-        settings = ("order", "adjust", "alpha", "stepwise")
-        self._fitted_as = {name: getattr(self, name) for name in settings}
+        table = read_training_table(
+            self, X, y, categorical_features=self.categorical_features, least_per_class=1
+        )
+        if table.values.shape[1] < self.order:
+            raise ValueError(
+                f"n_features={table.values.shape[1]}: order={self.order} needs at least "
+                f"{self.order}."
+            )
+        weight, classes = counts_and_classes(table, sample_weight)
+        reader = table.reader
+        outcome = self._outcome(
+            ReadTable(table.values, reader.is_nominal, table.codes, reader.names, weight)
+        )
+        replace(table, classes=classes).keep_on(self)
+        self._adopt(outcome)
         return self
 
     def summary(self) -> str:
@@ -209,7 +210,7 @@ class InteractionTest(BaseEstimator):
         lines = [
             f"{self.n_tests_} {name}s of {self.n_features_in_} features tested "
             f"({fitted['adjust'] or 'no adjustment'}, alpha {fitted['alpha']:g}).",
-            f"{_of_the_null_model(model)}.",
+            f"{of_the_null_model(model)}.",
         ]
         if not len(self.selected_):
             return "\n".join([*lines, f"No {name} departs from additivity."])
@@ -253,49 +254,25 @@ class InteractionTest(BaseEstimator):
         if self.screen is not None:
             check_count("screen", self.screen)
 
-    def _encoded(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Encoded:
-        """Validated data as levels and functions; also sets names, classes and kept features."""
-        X, nominal = numeric_table(X)
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2
+    def _outcome(self, read: ReadTable) -> Outcome:
+        settings = Settings(
+            self.order,
+            self.alpha,
+            bool(self.stepwise),
+            self._adjustment(),
+            Effort(self.screen, self.max_table, self.n_jobs),
+            self._say,
         )
-        check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        _warn_if_no_counts(weight)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class, {self.classes_.tolist()}; the test compares at least two."
-            )
-        if len(self.classes_) == len(y):
-            raise ValueError("Every class of y has one sample; nothing can be compared.")
-        if X.shape[1] < self.order:
-            raise ValueError(
-                f"n_features={X.shape[1]}: order={self.order} needs at least {self.order}."
-            )
-        is_nominal = self._chosen_nominal(nominal)
-        levels = [feature_levels(x, weight, j in is_nominal) for j, x in enumerate(X.T)]
-        self._tested_features = np.flatnonzero([level.n_levels > 1 for level in levels])
-        levels = [levels[j] for j in self._tested_features]
-        functions = interaction_functions(levels, len(y))
-        return Encoded(levels, functions, codes, len(self.classes_), weight)
+        # Not around fit, where it would stand between the user's line and a warning.
+        with one_blas_thread():
+            return settings.outcome(read.counted())
 
-    def _chosen_nominal(self, by_dtype: list[int]) -> set[int]:
-        """Positions of the nominal columns; `by_dtype` are those that hold names."""
-        if isinstance(self.categorical_features, str):
-            _check_choice("categorical_features", self.categorical_features, (FROM_DTYPE,))
-            return set(by_dtype)
-        names = self._names()
-        chosen = set(column_indices(self.categorical_features, names))
-        for j in by_dtype:
-            if j not in chosen:
-                raise ValueError(
-                    f"Column {names[j]!r} holds names, not numbers, and categorical_features="
-                    f"{self.categorical_features!r} does not choose it. Use 'from_dtype', add "
-                    "the column, or turn it into numbers."
-                )
-        return chosen
+    def _adopt(self, outcome: Outcome) -> None:
+        """Write what was found; the end of a fit, so that one that fails changes nothing."""
+        self.table_, self.selected_ = outcome.table, outcome.selected
+        self.additive_model_, self.n_tests_ = outcome.additive_model, outcome.n_tests
+        names = ("order", "adjust", "alpha", "stepwise")
+        self._fitted_as = {name: getattr(self, name) for name in names}
 
     def _adjustment(self) -> Adjustment:
         if self.adjust != "westfall-young":
@@ -303,52 +280,9 @@ class InteractionTest(BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31)
         return Adjustment(self.adjust, Draws(self.n_draws, seed))
 
-    def _stepwise(self, study: Study, model: AdditiveModel, search: Search) -> Stepwise:
-        """Terms found one by one; says so where a limit ends the search."""
-        steps = stepwise_terms(study, model, search, self.alpha)
-        if steps.limit:
-            warn_user(
-                f"The stepwise search ended because {steps.limit}; there may be more "
-                "significant terms: see table_, or use stepwise=False.",
-                UserWarning,
-            )
-        return steps
-
     def _say(self, progress: str) -> None:
         if self.verbose:
             print(f"InteractionTest: {progress}.", flush=True)
-
-    def _names(self) -> list[str]:
-        default = [f"x{j}" for j in range(self.n_features_in_)]
-        return list(getattr(self, "feature_names_in_", default))
-
-    def _named(self, terms: Codes | list[tuple[int, ...]]) -> dict[str, NDArray[np.object_]]:
-        """Columns feature_1, feature_2, ... from rows of indices."""
-        names = np.array(self._names(), dtype=object)[self._tested_features]
-        columns = np.asarray(terms, dtype=int).reshape(-1, self.order).T
-        return {f"feature_{i}": names[column] for i, column in enumerate(columns, start=1)}
-
-    def _table(self, search: Search, adjustment: Adjustment) -> pd.DataFrame:
-        return pd.DataFrame(
-            {
-                **self._named(search.terms),
-                "statistic": search.statistic,
-                "p_value": np.exp(search.log_p),
-                "p_adjusted": np.exp(search.log_p_adjusted(adjustment)),
-                "rank": np.arange(1, len(search.terms) + 1),
-                "is_exact": search.is_exact,
-            }
-        )
-
-    def _found_table(self, found: list[Found]) -> pd.DataFrame:
-        return pd.DataFrame(
-            {
-                **self._named([one.term for one in found]),
-                "statistic": [one.statistic for one in found],
-                "p_value": np.exp([one.log_p for one in found]),
-                "p_adjusted": np.exp([one.log_p_adjusted for one in found]),
-            }
-        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -358,14 +292,37 @@ class InteractionTest(BaseEstimator):
         return tags
 
 
-def _of_the_null_model(model: AdditiveModel) -> str:
-    return (
-        f"Main effects of {len(model.features)} features explain "
-        f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples"
+def fitted_on_read(test: InteractionTest, read: ReadTable) -> InteractionTest:
+    """A clone of `test`, fitted on a table that an estimator has read and warned of before."""
+    test = clone(test)
+    classes, sizes = np.unique(read.counted().codes, return_counts=True)
+    check_class_sizes(classes, sizes, least=1)
+    test._check_parameters()
+    outcome = test._outcome(read)
+    test.classes_ = classes
+    test.n_features_in_ = read.values.shape[1]
+    test.feature_names_in_ = np.array(read.names, dtype=object)
+    test._adopt(outcome)
+    return test
+
+
+def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array, NDArray[Any]]:
+    """How often each sample was seen, and the classes of those that were."""
+    weight: Array = _check_sample_weight(
+        sample_weight, table.values, dtype=np.float64, ensure_non_negative=True
     )
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
+    seen, size = np.unique(table.codes[weight > 0], return_counts=True)
+    classes = table.classes[seen]
+    check_class_sizes(classes, size, least=1)
+    if size.max() == 1:
+        raise ValueError("Every class of y has one sample; nothing can be compared.")
+    warn_if_no_counts(weight[weight > 0])
+    return weight, classes
 
 
-def _warn_if_no_counts(weight: Array) -> None:
+def warn_if_no_counts(weight: Array) -> None:
     """Weights that sum to 1 would say that there is one sample."""
     if weight.sum() < 0.5 * weight.sum() ** 2 / np.sum(weight**2):
         warn_user(

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from immigrate.checks import check_count
+from immigrate.columns import ColumnReader
+from immigrate.estimators._interaction_test import fitted_on_read
+from immigrate.estimators._tested_terms import ReadTable
 from immigrate.estimators._training import as_counts
 from immigrate.estimators.weight_table import (
     beside_test,
@@ -25,10 +28,12 @@ from immigrate.typing import Array, Codes, Mask
 class WeightMatrixModel(BaseEstimator):
     """A weight matrix over the features that passed the screen.
 
-    Relies on `model_`, the `FittedMargin` or `FittedVote` that a subclass sets in `fit`.
+    Relies on `model_`, the `FittedMargin` or `FittedVote` that a subclass sets in `fit`, and on
+    `column_reader_`.
     """
 
     model_: Any
+    column_reader_: ColumnReader
 
     def interactions(self, top: int | None = None, *, test: Any = False) -> pd.DataFrame:
         """Every feature and every pair of features with its weight, strongest first.
@@ -73,7 +78,8 @@ class WeightMatrixModel(BaseEstimator):
         if test is None or is_false(test):
             return table
         test = pair_test(test)
-        if references.screen_importances is not None and not references.is_used.all():
+        # Columns that are no features are not in the model, and are not tested either.
+        if (references.is_used != self.column_reader_.is_used).any():
             raise ValueError(
                 "After a screen the test would see the kept features only and count too few "
                 "pairs; run InteractionTest().fit(X, y) on the whole table instead."
@@ -81,10 +87,10 @@ class WeightMatrixModel(BaseEstimator):
         if len(names) < 2:
             return untested(table)
         # D sums to 1; the test reads weights as counts.
-        frame = pd.DataFrame(references.values, columns=list(names))
         count = as_counts(references.anchor_weight)
-        test = clone(test).set_params(categorical_features=references.encoding.n_levels > 0)
-        return beside_test(table, test.fit(frame, references.codes, sample_weight=count))
+        is_nominal = references.encoding.n_levels > 0
+        read = ReadTable(references.values, is_nominal, references.codes, names, count)
+        return beside_test(table, fitted_on_read(test, read))
 
     def get_support(self, indices: bool = False) -> Mask | Codes:
         """Which features the model uses: all of them, or those that passed the screen.

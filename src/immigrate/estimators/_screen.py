@@ -21,8 +21,9 @@ from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._im4e import feature_weights
 from immigrate.estimators._importance import chosen_by_importance
-from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._interaction_test import InteractionTest, fitted_on_read
 from immigrate.estimators._margin_classifier import warn_unless_converged
+from immigrate.estimators._tested_terms import ReadTable
 from immigrate.estimators._training import TrainingData, as_counts
 from immigrate.kernels.threads import n_threads
 from immigrate.messages import warn_user
@@ -171,15 +172,11 @@ def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
         is_strong[told] = True
         return is_strong
     # A screen needs the order of the pairs and no list of finds: one round of the test will do.
-    test = InteractionTest(
-        stepwise=False,
-        max_table=10_000,
-        categorical_features=reader.is_nominal[told],
-        n_jobs=n_jobs,
-    )
-    test.fit(data.X[:, told], data.codes, sample_weight=as_counts(data.anchor_weight))
-    strongest = test.strongest_features(N_OF_PAIRS).astype(str)
-    is_strong[told] = np.isin([f"x{j}" for j in range(len(told))], strongest)
+    test = InteractionTest(stepwise=False, max_table=10_000, n_jobs=n_jobs)
+    count, names = as_counts(data.anchor_weight), np.array(reader.names, dtype=object)[told]
+    read = ReadTable(data.X[:, told], reader.is_nominal[told], data.codes, names, count)
+    strongest = fitted_on_read(test, read).strongest_features(N_OF_PAIRS)
+    is_strong[told] = np.isin(names.astype(str), strongest.astype(str))
     return is_strong
 
 

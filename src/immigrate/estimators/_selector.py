@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_sample_weight,
     check_is_fitted,
-    validate_data,
 )
 
 from immigrate.checks import check_count, check_finite, check_selected_count
-from immigrate.estimators._columns import numeric_table, with_categories
+from immigrate.columns import (
+    FROM_DTYPE,
+    ColumnWarning,
+    TrainingTable,
+    read_table,
+    read_training_table,
+    typed_table,
+)
+from immigrate.estimators._chosen_columns import chosen_columns
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._importance import chosen_by_importance
+from immigrate.estimators._interaction_test import fitted_on_read, warn_if_no_counts
+from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
+from immigrate.estimators._tested_terms import ReadTable
 from immigrate.estimators.weight_table import is_false, pair_test
-from immigrate.messages import warn_user
-from immigrate.typing import Array, Mask
+from immigrate.typing import Array, Codes, Mask
 
 
 def _has_no_products(selector: ImmigrateSelector) -> bool:
@@ -52,12 +63,17 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
     pairs : bool, default=False
         Whether to append a column (x_a - mean x_a) (x_b - mean x_b) for each chosen pair; the
         means are those of the training samples, so that the product of two features does
-        not repeat what each says alone.
+        not repeat what each says alone. A nominal feature enters as one 0/1 column per level
+        but the first, so that its pair has as many columns, named `a=level × b`.
     n_pairs : int, default=5
         How many pairs, the heaviest first, where no test chooses them; none of weight 0.
     test : None, bool or InteractionTest, default=None
         What chooses the pairs instead: those with a significant departure from additivity.
         True is ``InteractionTest()``. Features of a chosen pair are kept too.
+    categorical_features : "from_dtype", array-like of names, indices or bool, or None, \
+            default="from_dtype"
+        Columns whose levels have no order, for the estimator and the test alike, whatever they
+        say themselves. "from_dtype" takes text and categories that are not ordered.
 
     Attributes
     ----------
@@ -68,9 +84,19 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
     pairs_ : ndarray of shape (n_chosen, 2)
         Indices of the features of each chosen pair, strongest pair first.
     feature_importances_ : ndarray of shape (n_features_in_,)
+    classes_ : ndarray of shape (n_classes,)
+    column_reader_ : ColumnReader
+        What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when `X` has string column names.
+
+    Notes
+    -----
+    Tables are read once, and the estimator and the test see the same reading. Chosen columns
+    come out of `transform` as they were given: numbers as floats, and an array of objects where
+    text or categories are among them. With ``set_output(transform="pandas")`` a data frame
+    keeps the types of its columns. Products with a missing value are missing.
 
     See Also
     --------
@@ -96,6 +122,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         pairs: bool = False,
         n_pairs: int = 5,
         test: Any = None,
+        categorical_features: Any = FROM_DTYPE,
     ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
@@ -103,14 +130,16 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         self.pairs = pairs
         self.n_pairs = n_pairs
         self.test = test
+        self.categorical_features = categorical_features
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose features and pairs.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame or array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+            Class labels.
         sample_weight : array-like of shape (n_samples,), optional
             Passed to the classifier if it takes weights, and to the test, which reads them as
             counts.
@@ -126,27 +155,28 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         self.__dict__ = fitted.__dict__
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """The chosen columns of `X`, then the products of the chosen pairs.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame or array-like of shape (n_samples, n_features)
 
         Returns
         -------
-        ndarray of shape (n_samples, n_selected + n_chosen_pairs)
+        ndarray of shape (n_samples, n_selected + n_product_columns), or data frame
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        selected = X[:, self.get_support()]
-        if not selected.shape[1]:
-            warn_user("No features were selected: the threshold is too high.", UserWarning)
+        values = read_table(self, X)
+        selected = chosen_columns(self, X, values)
         if not self.pairs:
             return selected
-        a, b = self.pairs_.T
-        centred = X - self._means
-        return np.hstack([selected, centred[:, a] * centred[:, b]])
+        products = self._pair_columns.products(values, self.pairs_)
+        if not isinstance(selected, pd.DataFrame):
+            return np.hstack([selected, products])
+        names = self._pair_columns.names(self.column_reader_.names, self.pairs_)
+        beside = pd.DataFrame(products, columns=names, index=selected.index)
+        return pd.concat([selected, beside], axis=1)
 
     @available_if(_has_no_products)  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: Any) -> Array:
@@ -163,7 +193,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         return super().inverse_transform(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the chosen features, then "a × b" for each chosen pair.
+        """Names of the chosen features, then "a × b" or "a=level × b" for each product.
 
         Parameters
         ----------
@@ -178,31 +208,43 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         if not self.pairs:
             return selected
         names = _check_feature_names_in(self, input_features)
-        products = [f"{names[a]} × {names[b]}" for a, b in self.pairs_]
+        products = self._pair_columns.names(names, self.pairs_)
         return np.array([*selected, *products], dtype=object)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        _, nominal = numeric_table(X)
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self._check_parameters()
+        table = read_training_table(self, X, y, categorical_features=self.categorical_features)
+        self._check_parameters(table.values.shape[1])
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        self._means = np.average(X, axis=0, weights=sample_weight)
-        if hasattr(self, "feature_names_in_"):
-            X = pd.DataFrame(X, columns=self.feature_names_in_)
+            sample_weight = _check_sample_weight(
+                sample_weight, table.values, dtype=np.float64, ensure_non_negative=True
+            )
+        table.keep_on(self)
+        self._pair_columns = PairColumns.of(table.values, table.reader, sample_weight)
         self.estimator_ = (
             ImmigrateClassifier() if self.estimator is None else clone(self.estimator)
         )
-        self.feature_importances_ = importances(self.estimator_, X, y, sample_weight)
-        self.pairs_ = self._chosen_pairs(with_categories(X, nominal), y, sample_weight)
+        self.feature_importances_ = self._importances(table, sample_weight)
+        self.pairs_ = self._chosen_pairs(table, sample_weight)
         self._check_names()
+
+    def _importances(self, table: TrainingTable, sample_weight: Array | None) -> Array:
+        y = table.classes[table.codes]
+        X: Any = table.values
+        if get_tags(self.estimator_).input_tags.categorical:
+            X = typed_table(table)
+        elif table.feature_names is not None:
+            X = pd.DataFrame(X, columns=table.feature_names)
+        with warnings.catch_warnings():
+            # Said already, about the table as the user gave it.
+            warnings.simplefilter("ignore", ColumnWarning)
+            return importances(self.estimator_, X, y, sample_weight)
 
     @property
     def _has_test(self) -> bool:
         return self.test is not None and not is_false(self.test)
 
-    def _check_parameters(self) -> None:
-        check_selected_count(self.n_features_to_select, self.n_features_in_)
+    def _check_parameters(self, n_features: int) -> None:
+        check_selected_count(self.n_features_to_select, n_features)
         check_count("n_pairs", self.n_pairs)
         if self.threshold is not None:
             check_finite("threshold", self.threshold)
@@ -219,25 +261,36 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
                 "named after their features. Rename the columns of X."
             )
 
-    def _chosen_pairs(self, X: Any, y: np.ndarray, sample_weight: Array | None) -> np.ndarray:
+    def _chosen_pairs(self, table: TrainingTable, sample_weight: Array | None) -> Codes:
         if self._has_test:
-            self.test_ = clone(pair_test(self.test))
-            if X.shape[1] < 2:
-                return np.empty((0, 2), dtype=int)
-            table = self.test_.fit(X, y, sample_weight=sample_weight).selected_
+            found = self._found_by_test(table, sample_weight)
         elif self.pairs:
-            if not hasattr(self.estimator_, "interactions"):
-                raise ValueError(
-                    f"pairs=True needs an estimator with interactions(), or a test to choose "
-                    f"them; {self.estimator_!r} has none. Set test=True."
-                )
-            table = self.estimator_.interactions()
-            table = table[(table["kind"] == "pair") & (table["weight"] != 0)].head(self.n_pairs)
+            found = self._heaviest()
         else:
-            return np.empty((0, 2), dtype=int)
-        position = {name: i for i, name in enumerate(_check_feature_names_in(self))}
-        columns = [table[name].map(position) for name in ("feature_1", "feature_2")]
-        return np.stack(columns, axis=1).astype(int)
+            return np.empty((0, 2), dtype=np.intp)
+        position = {name: i for i, name in enumerate(table.reader.names)}
+        columns = [found[name].map(position) for name in ("feature_1", "feature_2")]
+        return np.stack(columns, axis=1).astype(np.intp)
+
+    def _found_by_test(self, table: TrainingTable, sample_weight: Array | None) -> pd.DataFrame:
+        test, reader = pair_test(self.test), table.reader
+        if len(reader.names) < 2:
+            self.test_ = clone(test)
+            return pd.DataFrame(columns=["feature_1", "feature_2"])
+        if sample_weight is not None:
+            warn_if_no_counts(sample_weight[sample_weight > 0])
+        read = ReadTable(table.values, reader.is_nominal, table.codes, reader.names, sample_weight)
+        self.test_ = fitted_on_read(test, read)
+        return self.test_.selected_
+
+    def _heaviest(self) -> pd.DataFrame:
+        if not hasattr(self.estimator_, "interactions"):
+            raise ValueError(
+                f"pairs=True needs an estimator with interactions(), or a test to choose "
+                f"them; {self.estimator_!r} has none. Set test=True."
+            )
+        weights = self.estimator_.interactions()
+        return weights[(weights["kind"] == "pair") & (weights["weight"] != 0)].head(self.n_pairs)
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
@@ -245,7 +298,9 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         limit = self.threshold
         if limit is None and count is None:
             limit = float(importance.mean())
-        mask = chosen_by_importance(importance, limit, count)
+        # What is no feature is never chosen, however many are asked for.
+        is_used = self.column_reader_.is_used
+        mask = is_used & chosen_by_importance(np.where(is_used, importance, -1.0), limit, count)
         if self._has_test:
             mask[self.pairs_.ravel()] = True
         return mask
@@ -253,4 +308,6 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags

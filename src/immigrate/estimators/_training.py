@@ -14,7 +14,6 @@ from immigrate.columns import (
     ColumnReader,
     TrainingTable,
     check_class_sizes,
-    messages,
     read_training_table,
 )
 from immigrate.typing import Array, Codes, Mask
@@ -90,11 +89,6 @@ def training_data(
     source = read_training_table(
         estimator, X, y, categorical_features=categorical_features, allow_nan=allow_nan
     )
-    if not source.reader.is_used.any():
-        raise ValueError(
-            "X has no column that can be used as a feature: "
-            + " ".join(messages(source.reader.notes))
-        )
     weight = anchor_weights(source, sample_weight, class_weight)
     return TrainingData(source.values, source.codes, weight, source)
 

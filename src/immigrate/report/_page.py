@@ -52,7 +52,7 @@ def template_environment() -> jinja2.Environment:
     except ImportError as error:
         raise ImportError("The report needs jinja2: pip install immigrate[report]") from error
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters.update(percent=percent, number=number, p=p_text)
+    environment.filters.update(percent=percent, number=number, p=p_text, auc=auc)
     return environment
 
 
@@ -69,6 +69,11 @@ def percent(share: float) -> str:
 def number(value: float) -> str:
     """A weight; a dash where there is none, as for features that were screened out."""
     return _or_dash(value, "z.3f")
+
+
+def auc(area: float) -> str:
+    """An area under the ROC curve."""
+    return f"{area:.3f}"
 
 
 def _or_dash(value: float, form: str) -> str:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils import column_or_1d
+from sklearn.pipeline import Pipeline
 
 from immigrate.checks import check_count, check_share
+from immigrate.columns import ColumnWarning
 from immigrate.estimators import ImmigrateClassifierCV
 from immigrate.messages import progress
+from immigrate.report._given import Given
 from immigrate.report._page import check_can_be_drawn, page
 from immigrate.report._summary import summarised
 
@@ -65,13 +65,15 @@ class Report:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels.
+        X : data frame or array-like of shape (n_samples, n_features)
+            As it is: numbers, flags, categories, text and missing values. Columns that can be
+            no feature are left out, and the page says which and why.
+        y : array-like of shape (n_samples,) or str
+            Class labels, or the name of the column of `X` that holds them.
         estimator : estimator, optional
             `ImmigrateClassifier`, `ImmigrateClassifierCV`, `BoostedImmigrateClassifier`, or a
             pipeline that ends in one. A clone is fitted. By default
-            `ImmigrateClassifierCV` on standardised features.
+            ``ImmigrateClassifierCV()``.
         title : str, default="IMMIGRATE report"
         cv : int, default=10
             Folds of cross-validation, two at least, and fewer where a class is too small for
@@ -91,15 +93,14 @@ class Report:
         if check_count("cv", cv) < 2:
             raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
         check_share("alpha", alpha)
-        estimator = _default_model() if estimator is None else estimator
+        estimator = ImmigrateClassifierCV() if estimator is None else estimator
         _check_has_weights(_last_step(estimator))
-        y = column_or_1d(y, warn=True)
+        given = Given.of(X, y, reads_table=not isinstance(estimator, Pipeline))
         if verbose:
             progress(f"fit of {type(_last_step(estimator)).__name__} on all samples")
-        model, warned = _fitted(estimator, X, y)
+        model, warned = _fitted(estimator, given)
         summary = summarised(
-            X,
-            y,
+            given,
             model,
             _last_step(model),
             title=title,
@@ -145,11 +146,13 @@ class Report:
         )
 
 
-def _fitted(estimator: Any, X: Any, y: Any) -> tuple[Any, list[str]]:
+def _fitted(estimator: Any, given: Given) -> tuple[Any, list[str]]:
     """A fitted clone, with the names of columns where all its steps can pass them on; warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = _fitted_with_names(estimator, X, y)
+        model = _fitted_with_names(estimator, given.X, given.y)
+    # What there is to say about columns is in the summary.
+    caught = [warning for warning in caught if not issubclass(warning.category, ColumnWarning)]
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return model, list(dict.fromkeys(str(warning.message) for warning in caught))
@@ -163,10 +166,6 @@ def _fitted_with_names(estimator: Any, X: Any, y: Any) -> Any:
     except ValueError:
         # A step without output in pandas, or an error that comes again.
         return clone(estimator).fit(X, y)
-
-
-def _default_model() -> Pipeline:
-    return make_pipeline(StandardScaler(), ImmigrateClassifierCV())
 
 
 def _last_step(model: Any) -> Any:

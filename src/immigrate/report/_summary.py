@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from immigrate._version import __version__
+from immigrate.columns import in_order, messages, read_table
 from immigrate.estimators import InteractionTest
-from immigrate.estimators.weight_table import PAIR, beside_test, feature_share, untested
+from immigrate.estimators._interaction_test import fitted_on_read
+from immigrate.estimators._tested_terms import ReadTable
+from immigrate.estimators.weight_table import PAIR, beside_test, untested
 from immigrate.messages import progress
+from immigrate.report._given import Given
+from immigrate.report._performance import performance
+from immigrate.typing import Array, Codes
 
 # Rows of the table of pairs that the page shows, and that it carries as a file.
 MOST_SHOWN, MOST_CARRIED = 50, 20_000
@@ -25,8 +29,7 @@ NOTHING_LEFT, NEARLY_ALL = 0.99, 0.9
 
 
 def summarised(
-    X: Any,
-    y: np.ndarray,
+    given: Given,
     estimator: Any,
     model: Any,
     *,
@@ -41,7 +44,7 @@ def summarised(
 
     Parameters
     ----------
-    X : array-like, y : ndarray
+    given : Given
         The training samples.
     estimator : fitted estimator
         What predicts: `model`, or a pipeline that ends in it.
@@ -55,10 +58,11 @@ def summarised(
     """
     weights = model.interactions()
     has_steps_before = estimator is not model and len(estimator) > 1
-    inputs = estimator[:-1].transform(X) if has_steps_before else X
+    # What the model was given, read once for the test and for the notes.
+    values = read_table(model, estimator[:-1].transform(given.X) if has_steps_before else given.X)
     if verbose:
         progress(f"test of the pairs of {model.n_features_in_} features")
-    pairs = PairEvidence.of(inputs, y, model, alpha)
+    pairs = PairEvidence.of(values, given.codes, model, alpha)
     table = pairs.beside(weights)
     if verbose:
         progress(f"cross-validation, up to {n_folds} folds")
@@ -66,8 +70,8 @@ def summarised(
         "title": title,
         "date": date.today().isoformat(),
         "version": __version__,
-        "data": data_summary(X, y),
-        "performance": performance(X, y, estimator, n_folds, n_jobs),
+        "data": data_summary(given, model, values),
+        "performance": performance(given, estimator, n_folds, n_jobs),
         "features": feature_rows(model),
         "pairs": table[table["kind"] == "pair"].head(MOST_SHOWN).to_dict("records"),
         "n_weighted_pairs": int((table["kind"] == "pair").sum()),
@@ -87,15 +91,13 @@ class PairEvidence:
     why_untested: str = ""
 
     @classmethod
-    def of(cls, inputs: Any, y: np.ndarray, model: Any, alpha: float) -> Self:
+    def of(cls, values: Array, codes: Codes, model: Any, alpha: float) -> Self:
         """Test all features that the model was given, screened out or not."""
         if model.n_features_in_ < 2:
             return cls(alpha, why_untested="There is one feature, and so no pair.")
-        # As plain numbers, which they are to the model, whatever the types of the columns.
-        inputs = np.asarray(inputs, dtype=np.float64)
-        if hasattr(model, "feature_names_in_"):
-            inputs = pd.DataFrame(inputs, columns=model.feature_names_in_)
-        test = InteractionTest(alpha=alpha).fit(inputs, y)
+        reader = model.column_reader_
+        read = ReadTable(values, reader.is_nominal, codes, reader.names)
+        test = fitted_on_read(InteractionTest(alpha=alpha), read)
         if not test.n_tests_:
             return cls(alpha, why_untested="Fewer than two features vary.")
         return cls(alpha, test)
@@ -124,42 +126,26 @@ class PairEvidence:
         }
 
 
-def data_summary(X: Any, y: np.ndarray) -> dict[str, Any]:
+def data_summary(given: Given, model: Any, values: Array) -> dict[str, Any]:
     """Size, classes, and what in the table deserves a second look."""
-    frame = named_frame(X)
-    labels, counts = np.unique(y, return_counts=True)
+    counts = np.bincount(given.codes)
+    notes = in_order((*given.dates, *model.column_reader_.notes))
     return {
-        "n_samples": len(frame),
-        "n_features": frame.shape[1],
+        "n_samples": len(given.codes),
+        "n_features": len(model.column_reader_.names) + len(given.dates),
+        "n_left_out": int((~model.column_reader_.is_used).sum()) + len(given.dates),
         "classes": [
-            {"label": str(label), "n": int(n), "share": n / len(frame)}
-            for label, n in zip(labels, counts)
+            {"label": str(label), "n": int(n), "share": n / len(given.codes)}
+            for label, n in zip(given.classes, counts)
         ],
-        "notes": data_notes(frame, counts),
+        "notes": [*messages(notes), *row_notes(values, counts)],
     }
 
 
-def named_frame(X: Any) -> pd.DataFrame:
-    """The table with the names that scikit-learn gives: x0, x1, ... unless all are text."""
-    frame = pd.DataFrame(X)
-    if not all(isinstance(name, str) for name in frame.columns):
-        frame.columns = [f"x{i}" for i in range(frame.shape[1])]
-    return frame
-
-
-def data_notes(frame: pd.DataFrame, counts: np.ndarray) -> list[str]:
-    """Sentences about columns and rows that say nothing or say it twice."""
+def row_notes(values: Array, counts: Codes) -> list[str]:
+    """Sentences about rows that repeat, and classes of unequal size."""
     notes = []
-    columns = [as_text_or_float(frame.iloc[:, j]) for j in range(frame.shape[1])]
-    is_constant = np.array([len(np.unique(column)) == 1 for column in columns])
-    if is_constant.any():
-        constant = _listed(frame.columns[is_constant])
-        notes.append(f"{constant}: constant, and so no help in telling samples apart.")
-    is_repeated = pd.Series([column.tobytes() for column in columns]).duplicated() & ~is_constant
-    if is_repeated.any():
-        repeated = _listed(frame.columns[is_repeated])
-        notes.append(f"{repeated}: the same as an earlier column; the weight is divided.")
-    n_repeated = int(frame.duplicated().sum())
+    n_repeated = int(pd.DataFrame(values).duplicated().sum())
     if n_repeated:
         rows = "1 row repeats" if n_repeated == 1 else f"{n_repeated} rows repeat"
         notes.append(
@@ -169,55 +155,16 @@ def data_notes(frame: pd.DataFrame, counts: np.ndarray) -> list[str]:
     if counts.max() > 4 * counts.min():
         notes.append(
             "The classes are of very different size: compare the accuracy with the share of the "
-            "largest class, and look at the balanced accuracy."
+            "largest class, and look at the balanced accuracy and the AUC."
         )
     return notes
-
-
-def as_text_or_float(column: pd.Series) -> np.ndarray:
-    """Values that compare equal where they mean the same: 1 and 1.0, text by its characters."""
-    if pd.api.types.is_numeric_dtype(column):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return column.to_numpy(dtype=str)
-
-
-def performance(
-    X: Any, y: np.ndarray, estimator: Any, n_folds: int, n_jobs: int | None = None
-) -> dict[str, Any] | None:
-    """Accuracy on samples that the model has not seen; None where a class is too small."""
-    codes, labels = pd.factorize(y, sort=True)
-    possible = possible_folds(int(np.bincount(codes).min()), n_folds)
-    if possible is None:
-        return None
-    splitter = StratifiedKFold(possible, shuffle=True, random_state=0)
-    predicted = cross_val_predict(estimator, X, y, cv=splitter, n_jobs=n_jobs)
-    is_right = predicted == y
-    by_fold = [is_right[test].mean() for _, test in splitter.split(codes, codes)]
-    return {
-        "n_folds": possible,
-        "accuracy": float(is_right.mean()),
-        "lowest": float(min(by_fold)),
-        "highest": float(max(by_fold)),
-        "balanced_accuracy": float(balanced_accuracy_score(y, predicted)),
-        "largest_class": float(np.bincount(codes).max() / len(codes)),
-        "labels": [str(label) for label in labels],
-        "confusion": confusion_matrix(y, predicted, labels=labels).tolist(),
-    }
-
-
-def possible_folds(n_smallest: int, wanted: int) -> int | None:
-    """Most folds, up to `wanted`, that leave two samples of the smallest class to learn from."""
-    for n_folds in range(min(wanted, n_smallest), 1, -1):
-        if n_smallest - -(-n_smallest // n_folds) >= 2:
-            return n_folds
-    return None
 
 
 def feature_rows(model: Any) -> list[dict[str, Any]]:
     """Features of W with their own weight and their importance, most important first."""
     names = model.get_feature_names_out()
     W = model.weight_matrix_
-    share = feature_share(W)
+    share = model.feature_importances_[model.get_support()]
     order = np.argsort(-share, kind="stable")
     return [
         {"name": str(names[i]), "weight": float(W[i, i]), "share": float(share[i])} for i in order
@@ -231,7 +178,7 @@ def model_summary(estimator: Any, model: Any, warned: Sequence[str]) -> dict[str
         for name in ("sigma_", "rule_", "prune_", "converged_")
         if hasattr(model, name)
     }
-    n_screened = model.n_features_in_ - len(model.weight_matrix_)
+    n_screened = int(model.column_reader_.is_used.sum()) - len(model.weight_matrix_)
     has_moved = getattr(model, "converged_", True) or len(model.objective_path_) > 1
     return {
         "name": type(model).__name__,
@@ -245,9 +192,3 @@ def model_summary(estimator: Any, model: Any, warned: Sequence[str]) -> dict[str
 
 def _words(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _listed(names: Iterable[Any], most: int = 5) -> str:
-    names = [str(name) for name in names]
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import relief_oracles as oracle
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_sample_weight
 
 from immigrate import LFE, Descent, FullSteps, IRelief, Relief, ReliefF, Simba
+from immigrate.core.forms import LINEAR
 from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators.relief._simba import Margin
-from immigrate.problems.inliers import InlierProblem
+from immigrate.problems import InlierProblem, MarginProblem
 
 KINDS = ["continuous", "integers", "discrete", "mixed"]
 
@@ -72,6 +76,62 @@ def test_relieff_with_missing_values(kind, metric):
     expected = oracle.relieff(d, y, weight, 3, metric)
     score = model.fit(X, y, weight).feature_importances_
     np.testing.assert_allclose(score, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_relief_with_missing_values(kind):
+    X, y, is_categorical, weight, d = cases(kind, 3, missing=0.2)
+    model = Relief(categorical_features=is_categorical).fit(X, y, weight)
+    expected = oracle.relief(d, y, weight)
+    np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_simba_with_missing_values(kind):
+    X, y, is_categorical, _, d = cases(kind, 2, missing=0.2)
+    table = mixed_table(X, y, is_categorical)
+    n = len(y)
+    margin, w = Margin(table, np.full(n, 1 / n)), np.linspace(0.2, 1, X.shape[1])
+    for i in range(n):
+        np.testing.assert_allclose(
+            margin.gradient(w, i), oracle.simba_step(d, y, w, i), atol=1e-12
+        )
+    expected = np.mean([oracle.simba_margin(d, y, w, i) for i in range(n)])
+    assert margin.value(w) == pytest.approx(expected, rel=1e-12)
+    Simba(categorical_features=is_categorical, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_irelief_with_missing_values_draws_from_all_samples(kind):
+    """With one class for all, the class-wise expectation of the oracle is the overall one."""
+    X, y, is_categorical = oracle.table(0, kind=kind, missing=0.2)
+    d = oracle.all_differences(X, np.zeros(len(y), dtype=int), is_categorical)
+    weight = np.random.default_rng(0).uniform(0.1, 2, len(y))
+    one_step = FullSteps(max_iter=1)
+    model = IRelief(solver=one_step, sigma=0.5, categorical_features=is_categorical)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y, weight)
+    start = np.full(X.shape[1], X.shape[1] ** -0.5)
+    expected = oracle.irelief_step(d, y, start, 0.5, weight)
+    np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "model", [Relief(), ReliefF(), Simba(random_state=0), IRelief(), LFE()], ids=repr
+)
+@pytest.mark.parametrize("class_weight", ["balanced", {"ill": 3.0, "well": 0.5}], ids=str)
+def test_class_weights_multiply_sample_weights(model, class_weight):
+    X, codes, _ = oracle.table(0, n=40)
+    codes[:12] = 0
+    y = np.array(["ill", "well"])[codes]
+    weight = np.random.default_rng(0).uniform(0.1, 2, len(y))
+    of_class = compute_sample_weight(class_weight, y)
+    weighted = clone(model).set_params(class_weight=class_weight).fit(X, y, weight)
+    expected = clone(model).fit(X, y, weight * of_class)
+    name = "weight_matrix_" if isinstance(model, LFE) else "feature_importances_"
+    np.testing.assert_allclose(getattr(weighted, name), getattr(expected, name), rtol=1e-9)
+    plain = clone(model).fit(X, y, weight)
+    assert not np.allclose(getattr(weighted, name), getattr(plain, name))
 
 
 def test_relieff_weighs_miss_classes_by_their_share():
@@ -154,13 +214,15 @@ def test_irelief_ends_at_a_fixed_point(kind):
     np.testing.assert_allclose(oracle.irelief_step(d, y, w, 0.5, weight), w, atol=1e-4)
 
 
-def test_irelief_gradient_against_central_differences():
-    X, y, _ = oracle.table(0, n_classes=3)
-    problem = InlierProblem(X, y, owner=np.array([0, 0, 1, 2, 3]))
-    w, step = np.array([0.3, 0.5, 0.1, 0.4]), 1e-5
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_irelief_gradient_against_central_differences(missing):
+    X, y, is_nominal = oracle.table(0, n_classes=3, kind="mixed", missing=missing)
+    margin = MarginProblem(X, y, form=LINEAR, is_nominal=is_nominal)
+    problem = InlierProblem(margin, y)
+    w, step = np.array([0.3, 0.5, 0.1, 0.4, 0.2]), 1e-5
     numeric = [
         (problem.evaluate(w + e, 0.7).cost - problem.evaluate(w - e, 0.7).cost) / (2 * step)
-        for e in step * np.eye(4)
+        for e in step * np.eye(5)
     ]
     np.testing.assert_allclose(problem.evaluate(w, 0.7).gradient, numeric, rtol=1e-6)
 

@@ -8,10 +8,12 @@ import pytest
 from relief_oracles import table
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import LFE, Descent, IRelief, Relief, ReliefF, Simba
+from immigrate.columns import ColumnWarning
 
 SELECTORS = [Relief(), ReliefF(), Simba(n_starts=2, random_state=0), IRelief(sigma=0.3)]
 ALL = [*SELECTORS, LFE()]
@@ -138,6 +140,7 @@ class TestFit:
         np.testing.assert_array_equal(self.result(named), self.result(clone(model).fit(X, y)))
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    @pytest.mark.filterwarnings("ignore:Column 'x0' .always 0.. constant")
     @pytest.mark.parametrize(
         "stretch", [1e150, 1e-150, np.array([1e-150, 1, 1, 1, 1e150]), np.array([0, 1, 1, 1, 1])]
     )
@@ -152,12 +155,15 @@ class TestFit:
         assert np.isfinite(
             self.result(clone(model).fit(np.repeat(X, 4, axis=0), np.repeat(y, 4)))
         ).all()
-        assert np.isfinite(self.result(clone(model).fit(np.ones((8, 3)), y))).all()
+        with pytest.warns(ColumnWarning, match="constant"):
+            constant = clone(model).fit(np.ones((8, 3)), y)
+        assert np.isfinite(self.result(constant)).all()
 
 
 @pytest.mark.parametrize("model", [IRelief(), LFE()], **by_name)
+@pytest.mark.filterwarnings("ignore:Columns 'x0' .always 1.")
 def test_nothing_to_learn_says_so(model):
-    with pytest.warns(UserWarning, match="carry information about the classes"):
+    with pytest.warns(ConvergenceWarning, match="carry information about the classes"):
         clone(model).fit(np.ones((6, 3)), np.arange(6) % 2)
 
 
@@ -172,9 +178,9 @@ def test_nothing_to_learn_says_so(model):
         (Relief(metric="cosine"), r"choose one of \['euclidean', 'manhattan'\]"),
         (Relief(scale="std"), r"choose None or one of \['range'\]"),
         (Relief(categorical_features=[7]), "index 7, but X has 5 features"),
-        (Relief(categorical_features=[True]), r"mask of shape \(1,\); X has 5"),
-        (Relief(categorical_features=["a"]), "X has no column names"),
-        (Relief(categorical_features=[0.5]), "give a mask, column indices, column names"),
+        (Relief(categorical_features=[True]), "mask of 1 entries, but X has 5"),
+        (Relief(categorical_features=["a"]), "names 'a', but the columns of X are 'x0'"),
+        (Relief(categorical_features=[0.5]), "give column names, indices or a mask"),
         (ReliefF(n_neighbors=0), "n_neighbors must be a whole number"),
         (ReliefF(metric=2), "metric=2 is unknown"),
         (Simba(n_starts=0), "n_starts must be a whole number"),
@@ -203,14 +209,39 @@ def test_a_text_column_left_out_is_named(mixed_frame):
         ReliefF(categorical_features=["category"]).fit(frame, y)
 
 
-def test_only_relieff_takes_missing_values(mixed_frame):
-    X, y, mask = table(0, kind="mixed", missing=0.1)
-    ReliefF(categorical_features=mask).fit(X, y)
+def test_lfe_alone_takes_no_missing_values(mixed_frame):
     frame, y = mixed_frame
     frame.loc[3, "text"] = None
-    ReliefF().fit(frame, y)
-    for model in (Relief(), Simba(), IRelief()):
-        with pytest.raises(ValueError, match="NaN"):
-            model.fit(frame, y)
-    with pytest.raises(ValueError, match="infinity"):
-        ReliefF().fit(np.where(np.isnan(X), np.inf, X), np.arange(len(X)) % 2)
+    for model in SELECTORS:
+        assert np.isfinite(clone(model).fit(frame, y).feature_importances_).all()
+    X, y, _ = table(0)
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="'x1' holds NaN in row 3, and LFE takes no missing"):
+        LFE().fit(X, y)
+
+
+@pytest.mark.parametrize("model", SELECTORS, **by_name)
+def test_what_is_no_feature_is_never_chosen(model):
+    """Its score of 0 is above the negative scores of useless features."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    frame = frame.assign(patient=[f"P{i}" for i in range(40)])
+    with pytest.warns(ColumnWarning, match="'patient'"):
+        fitted = clone(model).set_params(n_features_to_select=4).fit(frame, np.arange(40) % 2)
+    assert fitted.get_feature_names_out().tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("model", SELECTORS, **by_name)
+def test_chosen_columns_come_out_as_they_were_given(model, mixed_frame):
+    frame, y = mixed_frame
+    frame = frame.assign(patient=[f"P{i}" for i in range(len(frame))])
+    frame.loc[3, "text"] = None
+    with pytest.warns(ColumnWarning, match="'patient' .60 levels in 60 rows"):
+        fitted = clone(model).set_params(n_features_to_select=2).fit(frame, y)
+    assert fitted.feature_importances_[4] == 0
+    names = fitted.get_feature_names_out()
+    given = frame[names].astype(object)
+    out = pd.DataFrame(fitted.transform(frame), columns=names).astype(object)
+    pd.testing.assert_frame_equal(out, given)
+    table = fitted.set_output(transform="pandas").transform(frame)
+    pd.testing.assert_frame_equal(table, frame[names])

@@ -11,7 +11,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_finite, check_option_or_none, check_selected_count
+from immigrate.columns import ColumnReader, read_table
 from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
+from immigrate.estimators._chosen_columns import chosen_columns
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._training import remember, training_data
 from immigrate.typing import Array, Mask
@@ -23,23 +25,25 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
     """Selects features by a score learned from nearest hits and misses.
 
     A subclass implements `_learned`, and has the parameters `n_features_to_select`,
-    `threshold` and `categorical_features`; `scale` too unless differences are always in
-    units of the range.
+    `threshold`, `categorical_features` and `class_weight`; `scale` too unless differences are
+    always in units of the range.
     """
 
-    allow_nan = False
     scale: str | None = "range"
     n_features_to_select: int | float | None
     threshold: float | None
     categorical_features: Any
+    class_weight: Any
     feature_importances_: Array
+    column_reader_: ColumnReader
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score the features.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : data frame or array-like of shape (n_samples, n_features)
+            Numbers, flags, categories and text; missing values may be anywhere.
         y : array-like of shape (n_samples,)
             Class labels, at least two classes with two samples each.
         sample_weight : array-like of shape (n_samples,), optional
@@ -58,7 +62,7 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
             y,
             sample_weight,
             categorical_features=self.categorical_features,
-            allow_nan=self.allow_nan,
+            class_weight=self.class_weight,
         )
         check_selected_count(self.n_features_to_select, data.X.shape[1])
         is_categorical = data.reader.is_nominal
@@ -70,6 +74,22 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         for name, value in learned.items():
             setattr(self, name, value)
         return self
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns, as they were given.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_selected), or data frame
+            Numbers as they are, an array of objects where text or categories are among them.
+            With ``set_output(transform="pandas")`` a data frame keeps the types of its columns.
+        """
+        check_is_fitted(self)
+        return chosen_columns(self, X, read_table(self, X))
 
     @abstractmethod
     def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
@@ -90,11 +110,13 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         if limit is None and count is None:
             # A score of 0 is what a feature without information gets.
             limit = float(np.nextafter(0, 1))
-        return chosen_by_importance(score, limit, count)
+        # The score of 0 of what is no feature would rank above those of useless features.
+        is_used = self.column_reader_.is_used
+        return is_used & chosen_by_importance(np.where(is_used, score, -np.inf), limit, count)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.allow_nan
+        tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags

@@ -32,6 +32,9 @@ class IRelief(MarginSelector):
     expected differences from misses less those from hits, negative ones set to 0, scaled
     to norm 1 [1]_ [2]_. Several classes are told apart as one against the others.
 
+    A difference with a missing value is its expectation over all samples, as in the classifiers
+    of this library. ReliefF, Relief and Simba draw from the class of the sample instead.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
@@ -51,7 +54,9 @@ class IRelief(MarginSelector):
         Numeric differences in units of the feature's range, or as they are.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
-        "from_dtype" takes the category and text columns of a data frame.
+        "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    class_weight : dict, "balanced" or None, default=None
+        How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
@@ -68,6 +73,8 @@ class IRelief(MarginSelector):
     n_iter_ : int
     converged_ : bool
     classes_ : ndarray of shape (n_classes,)
+    column_reader_ : ColumnReader
+        What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
     difference_units_ : ndarray of shape (n_features,)
         What a difference of 1 is, in units of the feature.
@@ -103,6 +110,7 @@ class IRelief(MarginSelector):
         solver: str | Solver = "monotone",
         scale: str | None = "range",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -111,6 +119,7 @@ class IRelief(MarginSelector):
         self.solver = solver
         self.scale = scale
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
-from immigrate.columns import read_table
+from immigrate.columns import ColumnReader, read_table
 from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.forms import QUADRATIC
 from immigrate.core.mixed_table import mixed_table
@@ -32,14 +32,17 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     the eigenvalues are the components: Euclidean distances after `transform` are the
     distances under W.
 
-    Differences of features are added up, so features should be on one scale: put a
-    `sklearn.preprocessing.StandardScaler` before this estimator.
+    Directions are sums of features, so features are numbers, all of them known: encode nominal
+    columns and fill gaps first. Differences of features are added up, so features should be on
+    one scale: put a `sklearn.preprocessing.StandardScaler` before this estimator.
 
     Parameters
     ----------
     n_components : int, default=None
         Keep so many components with the largest eigenvalues. None keeps all that are
         positive; there may be fewer than asked for.
+    class_weight : dict, "balanced" or None, default=None
+        How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
@@ -54,6 +57,8 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Of mean(m m' - h h').
     n_components_ : int
     classes_ : ndarray of shape (n_classes,)
+    column_reader_ : ColumnReader
+        What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when `X` has string column names.
@@ -76,8 +81,15 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, n_components: int | None = None, *, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_components = n_components
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -98,8 +110,10 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         if self.n_components is not None:
             check_count("n_components", self.n_components)
-        # Directions are sums of features: names have none.
-        data = training_data(self, X, y, sample_weight, categorical_features=None, allow_nan=False)
+        data = training_data(
+            self, X, y, sample_weight, class_weight=self.class_weight, allow_nan=False
+        )
+        check_no_names(data.reader)
         margin = self._margin_scatter(data)
         eigenvalues, vectors = linalg.eigh(margin)
         is_positive = eigenvalues > NEGLIGIBLE * np.abs(eigenvalues).max()
@@ -164,3 +178,13 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def check_no_names(reader: ColumnReader) -> None:
+    """Refuse nominal columns: the sum of a name and a number has no meaning."""
+    for j in np.flatnonzero(reader.is_nominal & reader.is_used):
+        raise ValueError(
+            f"Column {reader.names[j]!r} holds names such as {reader.levels[j][0]!r}; LFE adds "
+            "features up and takes numbers only. Encode it first, for example with "
+            "sklearn.preprocessing.OneHotEncoder, or drop it."
+        )

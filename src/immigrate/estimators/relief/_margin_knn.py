@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
+from immigrate.columns import check_values, read_table
 from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.typing import Array
 
@@ -26,7 +27,8 @@ def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclid
     ----------
     weigher : Relief, ReliefF, Simba, IRelief or LFE
         Selectors weigh the features by `feature_importances_`, negative ones as 0; LFE
-        projects.
+        projects. Nominal columns differ by 0 or 1 as in the selector (not in LFE, which takes
+        numbers). Missing values are refused: nearest neighbours have no difference for them.
     n_neighbors : int, default=1
     metric : {"euclidean", "manhattan"}, default="euclidean"
         Distances are sqrt(sum_f w_f diff_f^2) or sum_f w_f diff_f.
@@ -73,11 +75,7 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit the selector; `fit_params` go to it."""
         selector = clone(self.selector).fit(X, y, **fit_params)
-        if selector.is_categorical_.any():
-            raise ValueError(
-                "make_margin_knn takes numeric features only; encode the categorical ones first, "
-                "for example with OneHotEncoder."
-            )
+        self._complete(selector, X)
         weight = np.maximum(selector.feature_importances_, 0.0)
         if not weight.any():
             weight = np.ones_like(weight)  # no feature is of use: plain nearest neighbours
@@ -91,7 +89,28 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """`X` times the stretch of each feature."""
+        """`X` times the stretch of each feature, with a column per level of nominal ones."""
         check_is_fitted(self)
-        stretched: Array = validate_data(self, X, dtype=np.float64, reset=False) * self.stretch_
-        return stretched
+        values = self._complete(self.selector_, X)
+        if not self.selector_.is_categorical_.any():
+            plain: Array = values * self.stretch_
+            return plain
+        parts = [
+            self._level_columns(x, j) if is_nominal else x[:, None] * self.stretch_[j]
+            for j, (x, is_nominal) in enumerate(zip(values.T, self.selector_.is_categorical_))
+        ]
+        return np.hstack(parts)
+
+    def _complete(self, selector: Any, X: Any) -> Array:
+        """A table as the selector reads it; gaps, for which neighbours have no rule, refused."""
+        values = read_table(selector, X)
+        check_values(values, selector.column_reader_.names, self, allow_nan=False)
+        return values.astype(np.float64, copy=False)
+
+    def _level_columns(self, codes: Array, j: int) -> Array:
+        """Columns in which two different levels are 1 apart, times the stretch."""
+        # One more than there are levels: a level that fit has not seen differs from all.
+        n_columns = len(self.selector_.column_reader_.levels[j]) + 1
+        height = np.sqrt(0.5) if self.metric == "euclidean" else 0.5
+        columns: Array = height * self.stretch_[j] * (codes[:, None] == np.arange(n_columns))
+        return columns

@@ -21,7 +21,8 @@ class Relief(MarginSelector):
 
     A feature gains where a sample differs in it from its nearest miss (any other class) and
     loses where it differs from its nearest hit (its own class), by the squared difference
-    [1]_: Algorithm 1 of the IMMIGRATE paper [2]_.
+    [1]_: Algorithm 1 of the IMMIGRATE paper [2]_. A difference with a missing value is its
+    expectation given the class, as in ReliefF.
 
     Parameters
     ----------
@@ -41,7 +42,9 @@ class Relief(MarginSelector):
         them, or as they are.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
-        "from_dtype" takes the category and text columns of a data frame.
+        "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    class_weight : dict, "balanced" or None, default=None
+        How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
@@ -53,6 +56,8 @@ class Relief(MarginSelector):
     feature_importances_ : ndarray of shape (n_features,)
         Scores in [-1, 1] with ``scale="range"``; not above 0 means of no use.
     classes_ : ndarray of shape (n_classes,)
+    column_reader_ : ColumnReader
+        What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
     difference_units_ : ndarray of shape (n_features,)
         What a difference of 1 is, in units of the feature.
@@ -89,6 +94,7 @@ class Relief(MarginSelector):
         metric: str = "euclidean",
         scale: str | None = "range",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -98,6 +104,7 @@ class Relief(MarginSelector):
         self.metric = metric
         self.scale = scale
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -39,7 +39,9 @@ class ReliefF(MarginSelector):
         Distance by which neighbours are near.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
-        "from_dtype" takes the category and text columns of a data frame.
+        "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    class_weight : dict, "balanced" or None, default=None
+        How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
@@ -50,6 +52,8 @@ class ReliefF(MarginSelector):
         Scores in [-1, 1]: an estimate of P(different value | miss) - P(different value | hit)
         for near samples. Not above 0 means of no use.
     classes_ : ndarray of shape (n_classes,)
+    column_reader_ : ColumnReader
+        What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
     difference_units_ : ndarray of shape (n_features,)
         The range of each numeric feature: what a difference of 1 is.
@@ -78,8 +82,6 @@ class ReliefF(MarginSelector):
     array(['head_shape', 'body_shape', 'jacket_color'], dtype=object)
     """
 
-    allow_nan = True
-
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -88,6 +90,7 @@ class ReliefF(MarginSelector):
         n_neighbors: int = 10,
         metric: str = "manhattan",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -95,6 +98,7 @@ class ReliefF(MarginSelector):
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:

@@ -23,7 +23,8 @@ class Simba(MarginSelector):
     to its nearest hit, distances being sqrt(sum_f w_f^2 diff_f^2). Weights climb the
     gradient of one sample's margin at a time, and neighbours are looked up under the
     weights of the moment [1]_. The sum of margins has several maxima, so the ascent starts
-    from several points and the best end counts.
+    from several points and the best end counts. A difference with a missing value is its
+    expectation given the class, as in ReliefF.
 
     Parameters
     ----------
@@ -42,7 +43,9 @@ class Simba(MarginSelector):
         the steps is in these units.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
-        "from_dtype" takes the category and text columns of a data frame.
+        "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    class_weight : dict, "balanced" or None, default=None
+        How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
         Threads, one per start. None is 1 unless in a `joblib.parallel_config` context; -1 is
         all. The result does not depend on it.
@@ -56,6 +59,8 @@ class Simba(MarginSelector):
     margin_ : float
         Mean margin of the samples at these weights.
     classes_ : ndarray of shape (n_classes,)
+    column_reader_ : ColumnReader
+        What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
     difference_units_ : ndarray of shape (n_features,)
         What a difference of 1 is, in units of the feature.
@@ -86,6 +91,7 @@ class Simba(MarginSelector):
         n_rounds: int = 1,
         scale: str | None = "range",
         categorical_features: Any = "from_dtype",
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -95,6 +101,7 @@ class Simba(MarginSelector):
         self.n_rounds = n_rounds
         self.scale = scale
         self.categorical_features = categorical_features
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -1,0 +1,242 @@
+"""The same table, the same words: every public estimator refuses and warns with one text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from immigrate import (
+    LFE,
+    BoostedImmigrateClassifier,
+    Columns,
+    IM4EClassifier,
+    ImmigrateClassifier,
+    ImmigrateClassifierCV,
+    ImmigrateSelector,
+    InteractionTest,
+    IRelief,
+    Relief,
+    ReliefF,
+    Simba,
+    make_margin_knn,
+)
+from immigrate.columns import ColumnWarning
+
+N = 30
+Y = np.arange(N) % 2
+
+
+def base(choice):
+    return ImmigrateClassifier(columns=Columns(choice), sigma=1.0)
+
+
+# By what `categorical_features` is to be.
+READERS = {
+    "ImmigrateClassifier": base,
+    "ImmigrateClassifierCV": lambda choice: ImmigrateClassifierCV(base(choice), sigmas=[1.0, 2.0]),
+    "BoostedImmigrateClassifier": lambda choice: BoostedImmigrateClassifier(
+        base(choice), n_estimators=2
+    ),
+    "IM4EClassifier": lambda choice: IM4EClassifier(columns=Columns(choice)),
+    "InteractionTest": lambda choice: InteractionTest(categorical_features=choice),
+    "ImmigrateSelector": lambda choice: ImmigrateSelector(categorical_features=choice),
+    "Relief": lambda choice: Relief(categorical_features=choice),
+    "ReliefF": lambda choice: ReliefF(categorical_features=choice),
+    "Simba": lambda choice: Simba(categorical_features=choice, n_starts=1, random_state=0),
+    "IRelief": lambda choice: IRelief(categorical_features=choice),
+    "make_margin_knn": lambda choice: make_margin_knn(ReliefF(categorical_features=choice)),
+}
+# Takes numbers only, and so has no choice.
+EVERY = {**READERS, "LFE": lambda choice: LFE()}
+every_estimator = pytest.mark.parametrize("name", EVERY)
+every_classifier = pytest.mark.parametrize("name", [n for n in EVERY if n != "InteractionTest"])
+
+
+def measured():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"dose": Y + 0.8 * rng.normal(size=N), "age": rng.normal(size=N)})
+
+
+def warned_of(name, table):
+    """What a fit says about columns, each sentence once."""
+    with pytest.warns(ColumnWarning) as caught:
+        EVERY[name]("from_dtype").fit(table, Y)
+    said = [str(one.message) for one in caught if issubclass(one.category, ColumnWarning)]
+    assert len(said) == len(set(said))
+    return said
+
+
+def refused(name, table, y, choice="from_dtype"):
+    with pytest.raises(ValueError) as caught:
+        EVERY[name](choice).fit(table, y)
+    return str(caught.value)
+
+
+WARNED = {
+    "identifier": (
+        lambda: measured().assign(patient=[f"P{i}" for i in range(N)]),
+        "Column 'patient' (30 levels in 30 rows): fewer than two rows per level, as an identifier "
+        "has. Left out of the model, with weight 0; drop it, or list it with the other "
+        "categorical columns in categorical_features.",
+    ),
+    "dates as text": (
+        lambda: measured().assign(visit=[f"{1 + i % 28:02d}.02.2021" for i in range(N)]),
+        "Column 'visit' (such as '01.02.2021'): dates written as text. Left out of the model, "
+        "with weight 0; to use them, turn them into numbers, such as days since a start, or into "
+        "categories, such as the month.",
+    ),
+    "numbers as text": (
+        lambda: measured().assign(price=[f"{i % 5},5" for i in range(N)]),
+        "Column 'price' (such as '0,5'): numbers written as text. Left out of the model, with "
+        "weight 0; to use them, read them with pandas.read_csv(decimal=',') or "
+        "pandas.to_numeric(errors='coerce').",
+    ),
+    "constant": (
+        lambda: measured().assign(study=3),
+        "Column 'study' (always 3): constant, and so no help in telling samples apart; drop it.",
+    ),
+    "constant text": (
+        lambda: measured().assign(study=pd.Categorical(["CARE"] * N, ordered=True)),
+        "Column 'study' (always 'CARE'): constant, and so no help in telling samples apart; "
+        "drop it.",
+    ),
+    "copy": (
+        lambda: measured().assign(again=measured()["dose"]),
+        "Column 'again' (the same as 'dose'): the values of an earlier column, with which it "
+        "shares the weight; drop one of them.",
+    ),
+    "one name twice": (
+        lambda: measured().set_axis(["dose", "dose"], axis=1),
+        "Column 'dose.1' (position 1, named 'dose' as position 0): renamed, as pandas.read_csv "
+        "does, because two columns have one name; give each column a name of its own.",
+    ),
+}
+
+
+@every_estimator
+@pytest.mark.parametrize("case", WARNED)
+def test_columns_that_are_no_features_are_warned_of_in_one_text(name, case):
+    table, text = WARNED[case]
+    assert warned_of(name, table()) == [text]
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_column_without_a_value_is_warned_of_in_one_text(name):
+    table = measured().assign(empty=np.nan)
+    assert warned_of(name, table) == [
+        "Column 'empty': no known value. Left out of the model, with weight 0; drop it."
+    ]
+
+
+@every_estimator
+def test_dates_are_refused_in_one_text(name):
+    table = measured().assign(day=pd.date_range("2021", periods=N, unit="ns"))
+    assert refused(name, table, Y) == (
+        "Column 'day' holds dates or times (datetime64[ns]); a feature is a number or a category. "
+        "Turn it into a number, such as days since a start, or into a category, such as the "
+        "month; or drop it."
+    )
+
+
+@every_estimator
+def test_infinity_is_refused_in_one_text(name):
+    table = measured()
+    table.loc[[4, 7], "age"] = np.inf
+    assert refused(name, table, Y) == (
+        "Column 'age' holds infinity in 2 rows, first in row 4; a finite number was expected. "
+        "Replace it by NaN if the value is not known, or by a limit."
+    )
+
+
+@every_estimator
+def test_a_table_without_features_is_refused_in_one_text(name):
+    table = pd.DataFrame({"patient": [f"P{i}" for i in range(N)], "bed": [f"B{i}" for i in Y]})
+    table = table.assign(bed=[f"B{i}" for i in range(N)])
+    assert refused(name, table, Y) == (
+        "X has no column that can be used as a feature: "
+        "Column 'patient' (30 levels in 30 rows): fewer than two rows per level, as an identifier "
+        "has. Left out of the model, with weight 0; drop it, or list it with the other "
+        "categorical columns in categorical_features. "
+        "Column 'bed' (30 levels in 30 rows): fewer than two rows per level, as an identifier "
+        "has. Left out of the model, with weight 0; drop it, or list it with the other "
+        "categorical columns in categorical_features."
+    )
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("choice", [None, ["age"], [1], [False, True, False]])
+def test_text_that_is_not_chosen_is_refused_in_one_text(name, choice):
+    table = measured().round().assign(sex=np.where(Y, "f", "m"))
+    assert refused(name, table, Y, choice) == (
+        "Column 'sex' holds categories, but categorical_features leaves it out. Add it, or use "
+        "categorical_features='from_dtype'."
+    )
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_choice_that_is_no_column_is_refused_in_one_text(name):
+    assert refused(name, measured(), Y, ["sex"]) == (
+        "categorical_features names 'sex', but the columns of X are 'dose', 'age'. Use one of "
+        "these names, indices or a mask."
+    )
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    "label",
+    [
+        np.where(np.arange(N) == 5, np.nan, Y),
+        pd.Series(np.where(np.arange(N) == 5, None, np.array(["ill", "well"])[Y])),
+        pd.Series(pd.Categorical(np.where(np.arange(N) == 5, None, np.array(["a", "b"])[Y]))),
+    ],
+    ids=["number", "text", "category"],
+)
+def test_a_missing_label_is_refused_in_one_text(name, label):
+    assert refused(name, measured(), label) == (
+        "y, the label, is missing (NaN) in 1 of 30 samples, first in row 5; every sample needs "
+        "one. Drop these rows, or label them."
+    )
+
+
+@every_estimator
+def test_a_measured_label_is_refused_in_one_text(name):
+    assert refused(name, measured(), np.linspace(0, 1, N)).startswith(
+        "Unknown label type: y, the label, is continuous, with 30 different numbers in 30 "
+        "samples; classes were expected."
+    )
+
+
+@every_estimator
+def test_one_class_is_refused_in_one_text(name):
+    assert refused(name, measured(), np.full(N, "ill")) == (
+        "y holds one class only ('ill'); a margin needs at least 2 classes. Check that the right "
+        "column is used as the target."
+    )
+
+
+@every_classifier
+def test_a_class_of_one_sample_is_refused_in_one_text(name):
+    """The interaction test needs no hits, and so takes it."""
+    assert refused(name, measured(), np.where(np.arange(N) == 0, "rare", "often")) == (
+        "Class 'rare' has 1 sample; a nearest hit needs at least 2. Merge rare classes or drop "
+        "them."
+    )
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    "label",
+    [
+        np.array(["ill", "well"])[Y],
+        Y.astype(bool),
+        pd.Series(pd.Categorical(np.array(["ill", "well"])[Y])),
+        pd.Series(Y == 1, dtype="boolean"),
+        pd.Series(np.array(["ill", "well"])[Y], dtype="string"),
+    ],
+    ids=["text", "flags", "category", "nullable flags", "nullable text"],
+)
+def test_labels_of_every_kind_are_classes(name, label):
+    model = EVERY[name]("from_dtype").fit(measured(), label)
+    expected = sorted(set(np.asarray(label, dtype=object).tolist()))
+    assert model.classes_.tolist() == expected

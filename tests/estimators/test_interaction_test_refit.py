@@ -1,0 +1,105 @@
+"""A fit of InteractionTest that does not end well leaves the test of before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from interaction_problems import additive_data, xor_data
+
+import immigrate.estimators._interaction_test as estimator_module
+import immigrate.estimators._tested_terms as terms_module
+from immigrate import ImmigrateClassifier, InteractionTest
+from immigrate.estimators._interaction_test import fitted_on_read
+from immigrate.estimators._tested_terms import ReadTable
+
+STAGES = [
+    (estimator_module, "read_training_table"),
+    (estimator_module, "counts_and_classes"),
+    (terms_module, "feature_levels"),
+    (terms_module, "interaction_functions"),
+    (terms_module, "null_model"),
+    (terms_module, "searched_terms"),
+    (terms_module, "stepwise_terms"),
+]
+
+
+def state(test):
+    return {
+        name: value.copy() if isinstance(value, pd.DataFrame | np.ndarray) else value
+        for name, value in vars(test).items()
+    }
+
+
+def assert_unchanged(test, before):
+    assert vars(test).keys() == before.keys()
+    for name, value in before.items():
+        now = vars(test)[name]
+        if isinstance(value, pd.DataFrame):
+            pd.testing.assert_frame_equal(now, value, check_exact=True)
+        elif isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(now, value)
+        else:
+            assert now is value
+
+
+@pytest.mark.parametrize(
+    ("module", "stage"), STAGES, ids=lambda part: getattr(part, "__name__", part)
+)
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_at_any_stage_leaves_the_old_test_whole(monkeypatch, module, stage, error):
+    names = list("abcdef")
+    X, y = xor_data(n=120)
+    test = InteractionTest().fit(pd.DataFrame(X, columns=names), y)
+    before = state(test)
+
+    def broken(*args, **kwargs):
+        raise error("planted")
+
+    monkeypatch.setattr(module, stage, broken)
+    with pytest.raises(error, match="planted"):
+        test.fit(*additive_data(n=80))
+    assert_unchanged(test, before)
+
+
+def test_a_refused_table_leaves_the_old_test_whole():
+    X, y = xor_data(n=120)
+    test = InteractionTest().fit(X, y)
+    before = state(test)
+    days = pd.DataFrame({"day": pd.date_range("2021", periods=120), "dose": X[:, 0]})
+    for table, label in ((days, y), (X, np.zeros(120)), (X[:, :1], y)):
+        with pytest.raises(ValueError, match=r"dates|one class|n_features=1"):
+            test.fit(table, label)
+        assert_unchanged(test, before)
+
+
+def test_a_failed_first_fit_is_no_fit():
+    test = InteractionTest()
+    with pytest.raises(ValueError, match="one class only"):
+        test.fit(np.eye(4), np.zeros(4))
+    assert vars(test) == vars(InteractionTest())
+
+
+def test_values_that_were_read_give_what_the_table_gives():
+    rng = np.random.default_rng(0)
+    X, y = xor_data(n=500)
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(colour=rng.choice(list("rgb"), len(y)))
+    table.loc[::9, "c"] = np.nan
+    weight = rng.integers(0, 3, len(y)).astype(float)
+    test = InteractionTest().fit(table, y, sample_weight=weight)
+    reader = test.column_reader_
+    read = ReadTable(reader.read(table), reader.is_nominal, y, reader.names, weight)
+    again = fitted_on_read(InteractionTest(), read)
+    pd.testing.assert_frame_equal(again.table_, test.table_, check_exact=True)
+    pd.testing.assert_frame_equal(again.selected_, test.selected_, check_exact=True)
+
+
+def test_columns_that_are_no_features_do_not_count_as_screened_out(recwarn):
+    X, y = xor_data()
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(name=[f"P{i}" for i in range(len(y))])
+    model = ImmigrateClassifier().fit(table, y)
+    n_warned = len(recwarn)
+    weights = model.interactions(test=True)
+    assert len(recwarn) == n_warned
+    assert set(weights.loc[weights["is_found"], "feature_1"]) == {"a"}
+    assert "name" not in weights["feature_1"].to_numpy()
