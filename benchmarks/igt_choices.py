@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import Descent, FullSteps, ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import Columns, Descent, FullSteps, ImmigrateClassifier, ImmigrateClassifierCV
 
 # The experiments of the paper are not installed.
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -109,6 +109,7 @@ def _tuned(table, settings, seed):
             ImmigrateClassifier(
                 solver=settings["solver"](init=settings["init"]),
                 constraint=settings["constraint"],
+                columns=Columns(scale=None),
                 random_state=seed,
             ),
             sigmas=SIGMAS,
@@ -126,7 +127,9 @@ def _grid(table, rule, seed):
     for X_train, y_train, X_test, y_test in _splits(table, AS_RUN, seed):
         for i, sigma in enumerate(SIGMAS):
             for j, prune in enumerate(PRUNES):
-                model = ImmigrateClassifier(sigma, solver="paper", prune=prune, rule=rule)
+                model = ImmigrateClassifier(
+                    sigma, solver="paper", prune=prune, rule=rule, columns=Columns(scale=None)
+                )
                 correct[i, j] += np.sum(model.fit(X_train, y_train).predict(X_test) == y_test)
     return correct.ravel() / len(table.y)
 

@@ -20,7 +20,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV
 
 CALIBRATION = ["GLA", "PAR", "WIN", "MON", "SMR", "ION", "PID"]
 CHECK = ["BCW", "CRY", "CUS", "ECO", "HMS", "IMM", "LYM", "STA", "URB", "USE"]
@@ -29,10 +29,12 @@ RESULTS = Path(__file__).parent / "results" / "sigma_selection.csv"
 # Shuffled, because some tables are sorted.
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 PAPER = {"sigmas": "paper", "prunes": (None, "auto"), "rules": ("energy",)}
+# As the scaler leaves them: the default would bring back the standard deviation.
+RAW = Columns(scale=None)
 WAYS = {
     "auto": (StandardScaler(), ImmigrateClassifier()),
     "auto, other units": (StandardScaler(), ImmigrateClassifier()),
-    "auto, min-max": (MinMaxScaler(), ImmigrateClassifier()),
+    "auto, min-max": (MinMaxScaler(), ImmigrateClassifier(columns=RAW)),
     "sigma = 1": (StandardScaler(), ImmigrateClassifier(1.0)),
     "leave-one-out": (StandardScaler(), ImmigrateClassifierCV()),
     "leave-one-out, free energy only": (
@@ -40,7 +42,10 @@ WAYS = {
         ImmigrateClassifierCV(rules=("energy",)),
     ),
     "5-fold": (StandardScaler(), ImmigrateClassifierCV(cv=FOLDS)),
-    "leave-one-out, min-max": (MinMaxScaler(), ImmigrateClassifierCV()),
+    "leave-one-out, min-max": (
+        MinMaxScaler(),
+        ImmigrateClassifierCV(ImmigrateClassifier(columns=RAW)),
+    ),
     "leave-one-out, paper's grid": (StandardScaler(), ImmigrateClassifierCV(**PAPER)),
     "5-fold, paper's grid": (StandardScaler(), ImmigrateClassifierCV(cv=FOLDS, **PAPER)),
     "leave-one-out, one standard error": (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from mixed_tables import MAKERS, messy_table
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
@@ -15,15 +15,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
 from immigrate import (
-    BoostedImmigrateClassifier,
     Columns,
     Descent,
     IM4EClassifier,
     ImmigrateClassifier,
-    ImmigrateClassifierCV,
-    Screen,
 )
-from immigrate.columns import ColumnWarning
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._encoding import Encoding, offered_encodings
@@ -36,22 +32,6 @@ except ImportError:  # compared where it is installed
     polars = None
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-# What each classifier is with `columns` and `class_weight` in the place where it takes them.
-MAKERS = {
-    "single": ImmigrateClassifier,
-    "im4e": IM4EClassifier,
-    "path": lambda **options: ImmigrateClassifierCV(
-        ImmigrateClassifier(**options), sigmas=[2.0, 0.5]
-    ),
-    "path by folds": lambda **options: ImmigrateClassifierCV(
-        ImmigrateClassifier(**options), sigmas=[2.0, 0.5], cv=3
-    ),
-    "boosted": lambda **options: BoostedImmigrateClassifier(
-        ImmigrateClassifier(solver=Descent(max_iter=5), **options), n_estimators=3
-    ),
-    "screened": partial(ImmigrateClassifier, screen=Screen(threshold=0.0)),
-    "screened by pairs": partial(ImmigrateClassifier, screen=Screen("pairs", threshold=0.1)),
-}
 every_classifier = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 RAW = Columns(scale=None)
 
@@ -76,22 +56,7 @@ def wine():
 
 @pytest.fixture(scope="module")
 def messy():
-    """Columns of every kind, some with missing values; a text and a number make the label."""
-    rng = np.random.default_rng(5)
-    n = 90
-    X = pd.DataFrame(
-        {
-            "dose": 1000 * rng.normal(size=n),
-            "ill": rng.integers(0, 2, n).astype(bool),
-            "gene": rng.choice(["AA", "AG", "GG", "TT"], n),
-            "site": rng.choice(["north", "south"], n),
-            "grade": pd.Categorical(rng.choice(["low", "mid", "high"], n), ordered=True),
-        }
-    )
-    y = np.where((X["gene"] == "GG") ^ (X["dose"] > 300), "case", "control")
-    for name in ("dose", "gene", "grade"):
-        X.loc[rng.random(n) < 0.1, name] = None
-    return X, y
+    return messy_table()
 
 
 class TestUnits:
@@ -304,85 +269,6 @@ class TestNewSamples:
         trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")
         again = skops.load(tmp_path / "model.skops", trusted=trusted)
         np.testing.assert_array_equal(again.predict_proba(new), before)
-
-
-class TestLeftOut:
-    @every_classifier
-    def test_an_identifier_has_no_part(self, make, messy):
-        X, y = messy
-        code = [f"P{i:03d}" for i in np.random.default_rng(0).permutation(len(X))]
-        with pytest.warns(ColumnWarning, match="Column 'code'"):
-            model = make().fit(X.assign(code=code), y)
-        plain = make().fit(X, y)
-        assert model.feature_importances_[-1] == 0
-        assert model.n_features_in_ == 6
-        np.testing.assert_allclose(
-            model.predict_proba(X.assign(code="new")), plain.predict_proba(X), rtol=1e-9
-        )
-
-    def test_nobody_can_keep_one(self, messy):
-        X, y = messy
-        X = X.assign(code=[f"P{i:03d}" for i in range(len(X))])
-        model = ImmigrateClassifier(screen=Screen(threshold=0.2, keep=["code", "site"]))
-        with pytest.warns(ColumnWarning, match="Column 'code'"):
-            names = model.fit(X, y).get_feature_names_out()
-        assert "code" not in names
-        assert "site" in names
-
-    def test_a_screen_that_weighs_all_alike_keeps_features_only(self, messy):
-        X, y = messy
-        text = {f"code{k}": [f"{k}{i:03d}" for i in range(len(X))] for k in range(6)}
-        X = pd.DataFrame({**text, "dose": X["dose"].fillna(0)})
-        even = Screen(EvenImportances(), threshold=2.0)
-        with (
-            pytest.warns(ColumnWarning, match="Columns 'code0'"),
-            pytest.warns(UserWarning, match="No feature's screening weight"),
-        ):
-            model = ImmigrateClassifier(screen=even).fit(X, y)
-        assert list(model.get_feature_names_out()) == ["dose"]
-
-    def test_pairs_are_tested_beside_a_column_that_is_left_out(self, messy):
-        X, y = messy
-        X = X.drop(columns="grade").assign(code=[f"P{i:03d}" for i in range(len(X))])
-        with pytest.warns(ColumnWarning, match="Column 'code'"):
-            model = ImmigrateClassifier().fit(X, y)
-        table = model.interactions(test=True)
-        pairs = table[table["kind"] == "pair"]
-        assert pairs["p_value"].notna().all()
-        first = pairs.nsmallest(1, "p_value").iloc[0]
-        assert {first["feature_1"], first["feature_2"]} == {"dose", "gene"}
-
-
-class EvenImportances(ImmigrateClassifier):
-    """A screen that sees no difference between columns."""
-
-    def fit(self, X, y):
-        self.n_columns = X.shape[1]
-        return self
-
-    feature_importances_ = property(lambda self: np.ones(self.n_columns))
-
-
-class TestFolds:
-    def test_levels_that_a_fold_does_not_hold(self):
-        rng = np.random.default_rng(1)
-        X = pd.DataFrame({"a": rng.normal(size=40), "gene": rng.choice(["u", "v"], 40)})
-        X.loc[:4, "gene"] = "rare"
-        y = np.arange(40) % 2
-        folds = [(np.arange(5, 40), np.arange(5)), (np.arange(20), np.arange(20, 40))]
-        for nominal in ("mismatch", "levels", "auto"):
-            base = ImmigrateClassifier(columns=Columns(nominal=nominal))
-            model = ImmigrateClassifierCV(base, cv=folds, sigmas=[1.0, 0.5]).fit(X, y)
-            assert np.isfinite(model.scores_path_["selection_score"]).all()
-            assert np.isfinite(model.predict_proba(X)).all()
-
-    def test_a_column_without_a_value_in_a_fold(self):
-        rng = np.random.default_rng(1)
-        X = rng.normal(size=(40, 3))
-        X[:20, 1] = np.nan
-        model = ImmigrateClassifierCV(cv=[(np.arange(20), np.arange(20, 40))], sigmas=[1.0, 2.0])
-        model.fit(X, np.arange(40) % 2)
-        assert np.isfinite(model.scores_path_["selection_score"]).all()
 
 
 class TestClassWeight:

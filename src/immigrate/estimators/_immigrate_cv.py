@@ -71,7 +71,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         neighbourhoods and unbalanced classes, the expected distance at large sigma.
     cv : int, splitter, iterable or None, default=None
         None is leave-one-out on the training samples, at no cost. An integer or a splitter
-        is cross-validation, as in the paper.
+        is cross-validation, as in the paper. Between a weight per nominal column and one per
+        level leave-one-out chooses in any case.
     scoring : {"accuracy", "balanced_accuracy", "neg_log_loss"}, default="accuracy"
         The criterion.
     one_standard_error : bool, default=False

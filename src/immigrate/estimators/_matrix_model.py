@@ -51,9 +51,9 @@ class WeightMatrixModel(BaseEstimator):
         test : bool or InteractionTest, default=False
             Whether to test each pair for a departure from additivity on the training samples
             and join the p-values: a weight says what the model uses, a p-value whether two
-            features act together. True is ``InteractionTest()``. Not after a screen, which
-            would leave the test too few pairs to count. Sample weights given to `fit` are
-            scaled to the effective sample size.
+            features act together. True is ``InteractionTest()``. Its categorical features
+            are those of the model. Not after a screen, which would leave the test too few pairs
+            to count. Sample weights given to `fit` are scaled to the effective sample size.
 
         Returns
         -------

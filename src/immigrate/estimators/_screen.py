@@ -68,8 +68,8 @@ class Screen(BaseEstimator):
         estimator needs `feature_importances_` or `coef_`.
     threshold : "auto" or float, default="auto"
         Features pass with an importance of at least this, where all importances sum to 1.
-        "auto" is the paper's limit, 2 / n_features: twice the average. If none passes, the
-        best five do, with a warning.
+        "auto" is the paper's limit, 2 / n_features: twice the average, where columns that are
+        no features do not count. If none passes, the best five do, with a warning.
     max_features : int or None, default=200
         Most features that may pass, the strongest first; None is no limit. W has this number
         squared, and time grows with it: 2 / n_features can let thousands of genes pass. The
