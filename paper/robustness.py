@@ -49,12 +49,13 @@ def interaction_p_values(n_seeds=20) -> pd.DataFrame:
 
 
 def _immigrate_matrix(X, y):
-    from immigrate import ImmigrateClassifier
+    from immigrate import Columns, ImmigrateClassifier
 
     # Ten full steps are the paper's rule, converged or not.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return ImmigrateClassifier(sigma=1.0, solver="paper").fit(X, y).weight_matrix_
+        model = ImmigrateClassifier(sigma=1.0, solver="paper", columns=Columns(scale=None))
+        return model.fit(X, y).weight_matrix_
 
 
 def _lfe_matrix(X, y):

@@ -24,9 +24,10 @@ class IM4E(Method):
     code, name = "IM4", "IM4E"
 
     def estimator(self, random_state):
-        from immigrate import FullSteps, IM4EClassifier
+        from immigrate import Columns, FullSteps, IM4EClassifier
 
-        model = IM4EClassifier(solver=FullSteps(), rule="distance")
+        columns = Columns(scale=None)
+        model = IM4EClassifier(solver=FullSteps(), rule="distance", columns=columns)
         return GridSearchCV(model, {"sigma": list(PAPER_SIGMAS)}, cv=inner_folds(random_state))
 
 
@@ -41,6 +42,7 @@ class ScreenedImmigrate(Method):
 
     def estimator(self, random_state):
         from immigrate import (
+            Columns,
             FullSteps,
             ImmigrateClassifier,
             ImmigrateClassifierCV,
@@ -49,7 +51,7 @@ class ScreenedImmigrate(Method):
 
         screen = Screen("im4e", max_features=MOST_SCREENED)
         return ImmigrateClassifierCV(
-            ImmigrateClassifier(solver=FullSteps(), screen=screen),
+            ImmigrateClassifier(solver=FullSteps(), screen=screen, columns=Columns(scale=None)),
             sigmas="paper",
             prunes=(None, "auto"),
             rules=("distance",),
@@ -65,6 +67,7 @@ class BoostedScreened(Method):
     def estimator(self, random_state):
         from immigrate import (
             BoostedImmigrateClassifier,
+            Columns,
             FullSteps,
             ImmigrateClassifier,
             PaperBoosting,
@@ -72,5 +75,7 @@ class BoostedScreened(Method):
         )
 
         screen = Screen("im4e", max_features=MOST_SCREENED)
-        base = ImmigrateClassifier(solver=FullSteps(max_iter=5), screen=screen)
+        base = ImmigrateClassifier(
+            solver=FullSteps(max_iter=5), screen=screen, columns=Columns(scale=None)
+        )
         return BoostedImmigrateClassifier(base, variant=PaperBoosting())

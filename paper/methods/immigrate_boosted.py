@@ -21,12 +21,13 @@ class BoostedPaper(Method):
     def estimator(self, random_state):
         from immigrate import (
             BoostedImmigrateClassifier,
+            Columns,
             FullSteps,
             ImmigrateClassifier,
             PaperBoosting,
         )
 
-        base = ImmigrateClassifier(solver=FullSteps(max_iter=5))
+        base = ImmigrateClassifier(solver=FullSteps(max_iter=5), columns=Columns(scale=None))
         return BoostedImmigrateClassifier(base, variant=PaperBoosting())
 
 
@@ -36,6 +37,12 @@ class BoostedDefault(Method):
     code, name = "BIM+", "Boosted IMMIGRATE, this library's defaults"
 
     def estimator(self, random_state):
-        from immigrate import BoostedImmigrateClassifier, Descent, ImmigrateClassifier
+        from immigrate import (
+            BoostedImmigrateClassifier,
+            Columns,
+            Descent,
+            ImmigrateClassifier,
+        )
 
-        return BoostedImmigrateClassifier(ImmigrateClassifier(solver=Descent(max_iter=5)))
+        base = ImmigrateClassifier(solver=Descent(max_iter=5), columns=Columns(scale=None))
+        return BoostedImmigrateClassifier(base)

@@ -21,10 +21,10 @@ class ImmigratePaper(Method):
     code, name = "IGT", "IMMIGRATE, the paper's settings"
 
     def estimator(self, random_state):
-        from immigrate import FullSteps, ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate import Columns, FullSteps, ImmigrateClassifier, ImmigrateClassifierCV
 
         return ImmigrateClassifierCV(
-            ImmigrateClassifier(solver=FullSteps()),
+            ImmigrateClassifier(solver=FullSteps(), columns=Columns(scale=None)),
             sigmas="paper",
             prunes=(None, "auto"),
             rules=("distance",),
@@ -38,6 +38,7 @@ class ImmigrateDefault(Method):
     code, name = "IGT+", "IMMIGRATE, this library's defaults"
 
     def estimator(self, random_state):
-        from immigrate import Descent, ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate import Columns, Descent, ImmigrateClassifier, ImmigrateClassifierCV
 
-        return ImmigrateClassifierCV(ImmigrateClassifier(solver=Descent()))
+        base = ImmigrateClassifier(solver=Descent(), columns=Columns(scale=None))
+        return ImmigrateClassifierCV(base)

@@ -21,8 +21,9 @@ def inner_folds(random_state: int) -> StratifiedKFold:
 class Method(ABC):
     """A classifier as the paper's experiment uses it.
 
-    `estimator` returns a fresh scikit-learn classifier for standardised features. It imports
-    what it needs, so that a method whose library is missing fails alone.
+    `estimator` returns a fresh scikit-learn classifier for standardised features, which this
+    library's classifiers take as they are. It imports what it needs, so that a method whose
+    library is missing fails alone.
     """
 
     code: str

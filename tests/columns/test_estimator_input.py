@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.columns import ColumnWarning, Kind, read_table, read_training_table
 
-DATA = Path(os.environ.get("IMMIGRATE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+DATA = Path(os.environ.get("IMMIGRATE_DATA", "no folder"))
 MESSY = DATA / "messy.csv"
 
 

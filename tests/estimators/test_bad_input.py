@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from immigrate import (
     BoostedImmigrateClassifier,
+    Columns,
     Descent,
     FullSteps,
     IM4EClassifier,
@@ -18,7 +20,14 @@ from immigrate import (
     ImmigrateClassifierCV,
     Screen,
 )
+from immigrate.columns import ColumnWarning
 
+CLASSIFIERS = [
+    ImmigrateClassifier,
+    ImmigrateClassifierCV,
+    BoostedImmigrateClassifier,
+    IM4EClassifier,
+]
 rng = np.random.default_rng(0)
 X = rng.standard_normal((20, 3))
 y = np.arange(20) % 2
@@ -69,19 +78,57 @@ def test_two_samples():
         ImmigrateClassifier().fit(X[:2], y[:2])
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_not_a_number(bad):
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_infinity_is_refused_and_its_column_is_named(cls, bad):
     table = X.copy()
     table[3, 1] = bad
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        ImmigrateClassifier().fit(table, y)
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
-        ImmigrateClassifier().fit(X, y).predict(table)
+    with pytest.raises(ValueError, match="Column 'x1' holds infinity in row 3"):
+        cls().fit(table, y)
+    with pytest.raises(ValueError, match="Column 'x1' holds infinity in row 3"):
+        cls().fit(X, y).predict(table)
 
 
-def test_strings():
-    with pytest.raises(ValueError, match="could not convert string to float"):
-        ImmigrateClassifier().fit(X.astype(object).astype(str) + "g", y)
+@pytest.mark.parametrize("cls", CLASSIFIERS)
+def test_a_table_without_a_feature_is_refused(cls):
+    words = X.astype(object).astype(str) + "g"
+    with (
+        pytest.warns(ColumnWarning, match="as an identifier has"),
+        pytest.raises(ValueError, match=r"no column that can be used.*'x0'.*'x2' \(20 levels"),
+    ):
+        cls().fit(words, y)
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "message"),
+    [
+        ({0: -1.0, 1: 1.0}, "class_weight must hold finite numbers, 0 or more"),
+        ({0: np.nan, 1: 1.0}, "class_weight must hold finite numbers, 0 or more"),
+        ({0: 2.0, "no such class": 1.0}, "not in class_weight"),
+        ("even", "class_weight"),
+    ],
+)
+def test_bad_class_weights(class_weight, message):
+    with pytest.raises(ValueError, match=message):
+        ImmigrateClassifier(class_weight=class_weight).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("std", "columns must be None or a Columns value, got 'std'"),
+        (
+            Columns(scale="iqr"),
+            r"scale='iqr' is unknown; choose None or one of \['range', 'std'\]",
+        ),
+        (Columns(nominal="onehot"), "nominal='onehot' is unknown"),
+        (Columns(categorical_features=["sex"]), "sex"),
+    ],
+)
+@pytest.mark.parametrize("cls", [ImmigrateClassifier, IM4EClassifier])
+def test_bad_columns(cls, columns, message):
+    with pytest.raises(ValueError, match=message):
+        cls(columns=columns).fit(X, y)
 
 
 def test_other_feature_count_at_predict():
@@ -122,13 +169,16 @@ def tables():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::immigrate.columns.ColumnWarning")
+@pytest.mark.parametrize("scale", ["std", None])
 @pytest.mark.parametrize("constraint", ["psd", "nonnegative", "both"])
 @pytest.mark.parametrize("sigma", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("name", tables())
-def test_odd_tables_give_finite_answers(name, sigma, constraint):
+def test_odd_tables_give_finite_answers(name, sigma, constraint, scale):
     table = tables()[name]
     labels = np.arange(len(table)) % 2
-    model = ImmigrateClassifier(sigma, constraint=constraint).fit(table, labels)
+    model = ImmigrateClassifier(sigma, constraint=constraint, columns=Columns(scale=scale))
+    model.fit(table, labels)
     assert np.linalg.norm(model.weight_matrix_) == pytest.approx(1)
     assert np.isfinite(model.objective_path_).all()
     for rule in ("distance", "energy"):
@@ -139,7 +189,10 @@ def test_odd_tables_give_finite_answers(name, sigma, constraint):
 
 
 def test_nothing_to_learn_keeps_the_start_and_says_so():
-    with pytest.warns(UserWarning, match="No admissible direction improves the margin"):
+    with (
+        pytest.warns(ColumnWarning, match=r"Columns 'x0' \(always 1\), .*: constant"),
+        pytest.warns(ConvergenceWarning, match="No admissible direction improves the margin"),
+    ):
         model = ImmigrateClassifier().fit(np.ones((6, 3)), np.arange(6) % 2)
     np.testing.assert_allclose(model.weight_matrix_, np.eye(3) / np.sqrt(3))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import FullSteps, ImmigrateClassifier
+from immigrate import Columns, FullSteps, ImmigrateClassifier
 from immigrate.core.scores import distance_share
 
 TOLERANCE = 1e-10
@@ -20,6 +20,7 @@ def r_fit(case, n_steps, sample_weight=None):
         solver=FullSteps(init=case["W0"], max_iter=n_steps, tol=0),
         constraint="clip",
         rule="distance",
+        columns=Columns(scale=None),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

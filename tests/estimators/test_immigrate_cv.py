@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, Screen
+from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, Screen
 from immigrate.datasets import make_monk1
 from immigrate.estimators._choice import CRITERIA, Choices, Selection
 from immigrate.estimators.sigma import PAPER_GRID, sigma_grid, typical_distance
@@ -145,7 +145,8 @@ def test_criteria_agree_with_scikit_learn(wine, scoring):
 
 def test_auto_sigma_follows_the_units_of_the_table(wine):
     X, y = wine
-    one, other = ImmigrateClassifier().fit(X, y), ImmigrateClassifier().fit(1000 * X, y)
+    raw = ImmigrateClassifier(columns=Columns(scale=None))
+    one, other = clone(raw).fit(X, y), clone(raw).fit(1000 * X, y)
     assert other.sigma_ == pytest.approx(1e6 * one.sigma_)
     np.testing.assert_allclose(other.weight_matrix_, one.weight_matrix_, atol=1e-9)
     np.testing.assert_array_equal(other.predict(1000 * X), one.predict(X))
@@ -254,3 +255,17 @@ def test_auto_sigma_does_not_depend_on_the_order_of_rows_with_tied_sums():
     X = X.to_numpy()
     order = np.random.default_rng(0).permutation(len(X))
     assert typical_distance(X[order], np.eye(6)) == typical_distance(X, np.eye(6))
+
+
+@pytest.mark.parametrize("n_values", [2, 3, 0])
+def test_sigma_does_not_depend_on_the_order_of_columns_among_ties(n_values):
+    """Tables of few values are full of rows with one sum; numbers with many have none."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        shape = (150, 5)
+        X = rng.integers(0, n_values, shape) if n_values else rng.normal(size=shape)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        one = typical_distance(X, np.eye(5))
+        for _ in range(3):
+            order, rows = rng.permutation(5), rng.permutation(150)
+            assert typical_distance(X[rows][:, order], np.eye(5)) == pytest.approx(one, rel=1e-9)

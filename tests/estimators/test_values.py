@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import pickle
+import pydoc
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_wine
@@ -204,25 +207,71 @@ class PlantedError(Exception):
     """Stands for an error, or for the user's Ctrl-C, in the middle of a fit."""
 
 
-class Interrupted(Descent):
-    """Descent that is interrupted."""
+# Where a fit can be interrupted: what fails, and how often it works before.
+STAGES = {
+    "reading": ("immigrate.columns.estimator_input.validate_data", 0),
+    "labels": ("immigrate.columns.estimator_input.read_labels", 0),
+    "warnings": ("immigrate.columns.estimator_input.warn_of", 0),
+    "weights": ("immigrate.estimators._training.anchor_weights", 0),
+    "units": ("immigrate.estimators._encoding.difference_units", 0),
+    "screen": ("immigrate.estimators._screen.im4e_importances", 0),
+    "layout": ("immigrate.problems.margin.pass_over", 0),
+    "solver": ("immigrate.solvers.Descent.solution", 0),
+    "later solver": ("immigrate.solvers.Descent.solution", 1),
+    "choice": ("immigrate.estimators._fitted.FittedMargin.log_likelihood", 0),
+}
 
-    def solution(self, *args, **options):
-        raise PlantedError
+
+class AfterCalls:
+    """A function that works a number of times and fails then."""
+
+    def __init__(self, function, n_calls):
+        self.function, self.left, self.failed = function, n_calls, False
+
+    def __call__(self, *args, **options):
+        if self.left == 0:
+            self.failed = True
+            raise PlantedError
+        self.left -= 1
+        return self.function(*args, **options)
+
+
+def plant(patch, path, n_calls):
+    """Let a function of the library fail at a later call; gives the failing one back."""
+    owner, name = path.rsplit(".", 1)
+    owner = pydoc.locate(owner)
+    original = getattr(owner, name)
+    if isinstance(original, property):
+        failing = AfterCalls(original.fget, n_calls)
+        patch.setattr(owner, name, property(lambda self: failing(self)))
+    else:
+        failing = AfterCalls(original, n_calls)
+        patch.setattr(owner, name, lambda *args, **options: failing(*args, **options))
+    return failing
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS, **by_name)
 class TestFittedModel:
-    def test_an_interrupted_refit_leaves_the_old_model_whole(self, model, wine):
+    @pytest.mark.parametrize("stage", STAGES)
+    def test_an_interrupted_refit_leaves_the_old_model_whole(
+        self, model, stage, wine, monkeypatch
+    ):
         X, y = wine
+        if stage == "screen" and isinstance(model, IM4EClassifier):
+            return  # it has none
         model = clone(model).fit(X, y)
         before, state = model.predict_proba(X), dict(vars(model))
-        if hasattr(model, "estimator"):
-            model.set_params(estimator=ImmigrateClassifier(solver=Interrupted()))
-        else:
-            model.set_params(solver=Interrupted())
-        with pytest.raises(PlantedError):
-            model.fit(X[:, :5], np.where(y, "a", "b"))
+        if "estimator" in model.get_params():
+            model.set_params(estimator=ImmigrateClassifier(screen=Screen(threshold=0.0)))
+        elif "screen" in model.get_params():
+            model.set_params(screen=Screen(threshold=0.0))
+        with monkeypatch.context() as patch:
+            failing = plant(patch, *STAGES[stage])
+            other = pd.DataFrame(X[:, :5], columns=list("abcde"))
+            other["level"] = np.array(["u", "v", "w"])[np.arange(len(y)) % 3]
+            with contextlib.suppress(PlantedError):
+                model.fit(other, np.where(y, "a", "b"))
+        assert failing.failed
         np.testing.assert_array_equal(model.predict_proba(X), before)
         parameters = model.get_params(deep=False)
         assert {name: value for name, value in vars(model).items() if name not in parameters} == {

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 
 import joblib
 import pytest
@@ -34,3 +36,33 @@ def test_a_forked_child_has_its_own_threads():
     if child == 0:
         os._exit(0 if run_in_order(abs, range(4), 2) == [0, 1, 2, 3] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_error_in_a_part_is_raised_and_no_further_part_begins(threads):
+    begun = []
+
+    def task(part):
+        begun.append(part)
+        time.sleep(0.001)
+        if part == 5:
+            raise IndexError("part 5")
+        return part
+
+    with pytest.raises(IndexError, match="part 5"):
+        run_in_order(task, range(1000), threads)
+    assert len(begun) < 100
+
+
+def test_parts_may_have_parts():
+    def outer(k):
+        return sum(run_in_order(lambda part: part + k, range(10), 8))
+
+    assert run_in_order(outer, range(20), 8) == [45 + 10 * k for k in range(20)]
+
+
+def test_threads_do_not_pile_up_with_the_numbers_asked_for():
+    for threads in range(2, 60):
+        run_in_order(abs, range(100), threads)
+    ours = [t for t in threading.enumerate() if t.name.startswith("immigrate")]
+    assert len(ours) <= max(4, os.cpu_count() or 1)

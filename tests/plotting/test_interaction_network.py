@@ -27,7 +27,7 @@ def _no_open_figures():
 @pytest.fixture
 def table():
     W = np.array([[0.5, -0.3, 0.2], [-0.3, 0.4, 0.0], [0.2, 0.0, 0.1]])
-    return interaction_table(W, ["a", "b", "c"])
+    return interaction_table(W, np.abs(W), ["a", "b", "c"])
 
 
 def lines(display):
@@ -105,7 +105,8 @@ def test_nothing_to_draw_is_said(table):
 
 
 def test_one_pair_is_enough():
-    table = interaction_table(np.array([[0.5, 0.3], [0.3, 0.0]]), ["a", "b"])
+    W = np.array([[0.5, 0.3], [0.3, 0.0]])
+    table = interaction_table(W, W, ["a", "b"])
     display = InteractionNetworkDisplay(table=pd.DataFrame(table)).plot()
     assert len(lines(display)) == 1
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
@@ -17,7 +19,7 @@ MONK_LEVELS = {
 }
 
 
-def make_monk1():
+def make_monk1() -> tuple[pd.DataFrame, np.ndarray]:
     """MONK-1: all 432 robots; class 1 if head and body have one shape, or the jacket is red.
 
     Three features matter: `head_shape` and `body_shape` only together, `jacket_color` alone.
@@ -46,7 +48,13 @@ def make_monk1():
     return X, y.to_numpy(dtype=int)
 
 
-def make_xor(n_samples=400, n_features=10, *, noise=0.0, random_state=None):
+def make_xor(
+    n_samples: int = 400,
+    n_features: int = 10,
+    *,
+    noise: float = 0.0,
+    random_state: Any = None,
+) -> tuple[pd.DataFrame, np.ndarray]:
     """Two features that matter only together, among features that do not matter.
 
     The class is whether the signs of the first two features agree; all features are

@@ -141,7 +141,8 @@ class Encoding:
     def table(self, values: Array) -> Array:
         """The encoded table, (n, q); the same array where nothing is to be done."""
         if (self.units != 1).any():
-            values = values / self.units.astype(values.dtype)
+            with np.errstate(over="ignore"):  # infinity is refused where the samples are scored
+                values = (values / self.units).astype(values.dtype, copy=False)
         if not self._is_spread.any():
             return values
         parts = [
@@ -156,6 +157,19 @@ class Encoding:
             return W
         belongs = (np.arange(len(self.units))[:, None] == self.owner).astype(float)
         return belongs @ W @ belongs.T if W.ndim == 2 else belongs @ W
+
+    def unfolded(self, W: Array) -> Array:
+        """Weights per column of the table as weights of the encoded columns.
+
+        Distances stay the same: a difference between two levels is 1 / sqrt(2) in two columns.
+        """
+        height = np.where(self._is_spread, LEVEL_HEIGHT, 1.0)[self.owner]
+        spread = W[np.ix_(self.owner, self.owner)] * np.outer(height, height)
+        is_one_column = self.owner[:, None] == self.owner
+        # What a level of a column shares with another level of it is left at 0.
+        own = np.diag(W.diagonal()[self.owner])
+        result: Array = np.where(is_one_column, own, spread)
+        return result
 
     @property
     def can_spread(self) -> bool:

@@ -46,8 +46,8 @@ class IM4EClassifier(MarginClassifier):
     ----------
     sigma : float, default=0.125
         Width of the neighbourhood, in units of q. Small: only the nearest hit and miss
-        count. Large: all samples do. Weights sum to about 1, so q is about 1 for standardised
-        features, and the default is an eighth of it.
+        count. Large: all samples do. Weights sum to about 1, so q is about 1 in units of
+        the standard deviation, and the default is an eighth of it.
     solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
         "paper" is ``FullSteps()``, the R package's steps: w is the positive part of minus the
         gradient, scaled to sum 1, and the cost can rise. "monotone" is ``Descent()``: it takes
@@ -107,9 +107,7 @@ class IM4EClassifier(MarginClassifier):
     --------
     >>> from immigrate import IM4EClassifier
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> model = IM4EClassifier().fit(X, y)
     >>> import pandas as pd
     >>> pd.Series(model.feature_weights_, model.feature_names_in_).nlargest(3).round(2)
@@ -167,7 +165,7 @@ class IM4EClassifier(MarginClassifier):
         )
         is_used = data.reader.is_used
         values = data.X if is_used.all() else data.X[:, is_used]
-        encoding = Encoding.of(data.X, data.n_levels, columns.scale).columns(is_used)
+        encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(is_used)
         fits = []
         for one in offered_encodings(encoding, columns.nominal, len(values)):
             references = References(

@@ -78,7 +78,8 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         stays as it was fitted whatever parameters are set later.
     weight_matrix_ : ndarray of shape (n_features, n_features)
         W: symmetric, with Frobenius norm 1. After a screen it covers the kept features, in
-        the order of `get_feature_names_out`.
+        the order of `get_feature_names_out`. Where nominal columns have a weight per level,
+        these are summed up per column and pair after scaling; ``model_.weights`` has them all.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Row sums of |W| scaled to sum 1: a feature's own weight and half of each of its
         pairs', since the other half belongs to the partner. 0 for screened-out features.
@@ -116,14 +117,11 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     --------
     >>> from immigrate import ImmigrateClassifier
     >>> from immigrate.datasets import make_monk1
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = make_monk1()  # 1 if head and body have one shape, or the jacket is red
-    >>> scaler = StandardScaler().set_output(transform="pandas")  # keeps the names
-    >>> model = make_pipeline(scaler, ImmigrateClassifier(sigma=0.5)).fit(X, y)
+    >>> model = ImmigrateClassifier(sigma=0.5).fit(X, y)
     >>> model.score(X, y)
     1.0
-    >>> table = model[-1].interactions(top=3)  # feature_1, feature_2, kind, weight, ...
+    >>> table = model.interactions(top=3)  # feature_1, feature_2, kind, weight, ...
     >>> sorted(table["feature_1"])
     ['body_shape', 'head_shape', 'jacket_color']
 
@@ -131,8 +129,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
 
     >>> from immigrate import Screen
     >>> screen = Screen("im4e", threshold=0.3, keep=["has_tie"])
-    >>> model = ImmigrateClassifier(screen=screen)
-    >>> model.fit(scaler.fit_transform(X), y).get_feature_names_out()
+    >>> ImmigrateClassifier(screen=screen).fit(X, y).get_feature_names_out()
     array(['head_shape', 'body_shape', 'jacket_color', 'has_tie'], dtype=object)
     """
 

@@ -129,11 +129,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     --------
     >>> from immigrate import ImmigrateClassifierCV
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> model = make_pipeline(StandardScaler(), ImmigrateClassifierCV(sigmas=[4, 2, 1, 0.5]))
-    >>> model.fit(X, y)[-1].sigma_
+    >>> ImmigrateClassifierCV(sigmas=[4, 2, 1, 0.5]).fit(X, y).sigma_
     4.0
 
     Other weights, other steps, a screen: all are parameters of the estimator inside.

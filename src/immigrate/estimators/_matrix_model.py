@@ -126,7 +126,7 @@ class WeightMatrixModel(BaseEstimator):
 
     @property
     def weight_matrix_(self) -> Array:
-        """W: symmetric, with Frobenius norm 1; weights of levels summed up per column and pair."""
+        """W: symmetric, with Frobenius norm 1 before weights of levels are summed per column."""
         check_is_fitted(self)
         weights: Array = self.model_.references.encoding.folded(self.model_.weights)
         return weights

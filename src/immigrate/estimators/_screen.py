@@ -122,13 +122,16 @@ class Screen(BaseEstimator):
         self._check_parameters()
         p = data.X.shape[1]
         is_named = named_features(self.keep, data.feature_names, p)
-        importance = self._importances(data, solver, n_jobs)
-        limit = 2 / p if isinstance(self.threshold, str) else self.threshold
-        is_kept = is_named | passes(importance, limit, self.max_features)
+        # Dates, identifiers and columns without a value are no features, whoever names them.
+        is_used = data.reader.is_used
+        importance = np.zeros(p)
+        importance[is_used] = self._importances(data, solver, n_jobs)
+        limit = 2 / is_used.sum() if isinstance(self.threshold, str) else self.threshold
+        is_kept = is_named & is_used
+        is_kept[is_used] |= passes(importance[is_used], limit, self.max_features)
         if isinstance(self.by, str) and self.by == "pairs":
             is_kept |= in_strong_pairs(data, n_jobs)
-        # Dates, identifiers and columns without a value are no features, whoever names them.
-        return Screened(is_kept & data.reader.is_used, importance)
+        return Screened(is_kept, importance)
 
     def _check_parameters(self) -> None:
         if isinstance(self.by, str):
@@ -145,7 +148,9 @@ class Screen(BaseEstimator):
             return im4e_importances(data, solver, n_jobs)
         # A regularised screen reads weights as counts: D sums to 1, counts to the sample size.
         weight = None if data.anchor_weight is None else data.anchor_weight * len(data.X)
-        return importances(clone(self.by), data.X, data.classes[data.codes], weight)
+        is_used = data.reader.is_used
+        X = data.X if is_used.all() else data.X[:, is_used]
+        return importances(clone(self.by), X, data.classes[data.codes], weight)
 
 
 def resolved_screen(screen: Any) -> Screen:
@@ -159,24 +164,33 @@ def resolved_screen(screen: Any) -> Screen:
 
 def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
     """Mask of the features of the strongest pairs by `InteractionTest`."""
-    p = data.X.shape[1]
-    if p < 2:
-        return np.ones(p, dtype=bool)
+    reader = data.reader
+    # The test would warn once more of columns that say nothing, by names that are not theirs.
+    told = np.flatnonzero(reader.is_used & ~reader.is_constant)
+    is_strong = np.zeros(data.X.shape[1], dtype=bool)
+    if len(told) < 2:
+        is_strong[told] = True
+        return is_strong
     # A screen needs the order of the pairs and no list of finds: one round of the test will do.
     test = InteractionTest(stepwise=False, max_table=10_000, n_jobs=n_jobs)
-    count, names = as_counts(data.anchor_weight), data.reader.names
-    read = ReadTable(data.X, data.reader.is_nominal, data.codes, names, count)
+    count, names = as_counts(data.anchor_weight), np.array(reader.names, dtype=object)[told]
+    read = ReadTable(data.X[:, told], reader.is_nominal[told], data.codes, names, count)
     strongest = fitted_on_read(test, read).strongest_features(N_OF_PAIRS)
-    return np.isin(np.array(names, dtype=str), strongest.astype(str))
+    is_strong[told] = np.isin(names.astype(str), strongest.astype(str))
+    return is_strong
 
 
 def im4e_importances(data: TrainingData, solver: Solver, n_jobs: int | None) -> Array:
-    """Feature weights of IM4E by steps of the kind of `solver`, with limits of their own."""
+    """Feature weights of IM4E by steps of the kind of `solver`, with limits of their own.
+
+    Only of the columns that are features.
+    """
+    is_used = data.reader.is_used
     problem = MarginProblem(
-        data.X,
+        data.X if is_used.all() else data.X[:, is_used],
         data.codes,
         form=LINEAR,
-        is_nominal=data.reader.is_nominal,
+        is_nominal=data.reader.is_nominal[is_used],
         anchor_weight=data.anchor_weight,
         n_threads=n_threads(n_jobs),
     )

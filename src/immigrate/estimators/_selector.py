@@ -178,7 +178,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         beside = pd.DataFrame(products, columns=names, index=selected.index)
         return pd.concat([selected, beside], axis=1)
 
-    @available_if(_has_no_products)
+    @available_if(_has_no_products)  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: Any) -> Array:
         """Put the chosen columns back in their places, with zeros between them.
 

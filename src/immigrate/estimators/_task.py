@@ -76,7 +76,8 @@ def learning_tasks(
     weight_set = MATRIX_SETS[check_option("constraint", model.constraint, MATRIX_SETS)]
     solver.check_fits(weight_set, model.constraint)
     columns = resolved_columns(model.columns)
-    encoding = Encoding.of(data.X, data.n_levels, columns.scale)
+    # Units of all samples in every fold: sigma means the same in each of them.
+    encoding = Encoding.of(data.source.values, data.n_levels, columns.scale)
     # Dates, identifiers and columns without a value are no features, whatever a screen says.
     screened = Screened(data.reader.is_used, importances=None)
     if model.screen is not None:
@@ -123,9 +124,7 @@ def starting_weights(
     init, encoding = solver.init, references.encoding
     q = len(encoding.owner)
     if not isinstance(init, str):
-        W = checked_start(init, references.is_used)
-        # A weight of a column is the weight of each of its levels.
-        return W[np.ix_(encoding.owner, encoding.owner)]
+        return encoding.unfolded(checked_start(init, references.is_used))
     if init == "random":
         random: Array = check_random_state(random_state).uniform(size=(q, q))
         return random + random.T

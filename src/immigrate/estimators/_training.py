@@ -10,7 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from immigrate.columns import ColumnReader, TrainingTable, check_class_sizes, read_training_table
+from immigrate.columns import (
+    ColumnReader,
+    TrainingTable,
+    check_class_sizes,
+    read_training_table,
+)
 from immigrate.typing import Array, Codes, Mask
 
 
@@ -103,13 +108,23 @@ def anchor_weights(source: TrainingTable, sample_weight: Any, class_weight: Any)
             sample_weight, source.values, dtype=np.float64, ensure_non_negative=True
         )
     if class_weight is not None:
-        weight = weight * compute_sample_weight(class_weight, source.classes[source.codes])
+        weight = weight * class_weights(source, class_weight)
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
     # Twice, so that huge weights do not overflow their sum.
     weight = weight / weight.max()
     scaled: Array = weight / weight.sum()
     return scaled
+
+
+def class_weights(source: TrainingTable, class_weight: Any) -> Array:
+    """What `class_weight` says of each sample."""
+    weight: Array = compute_sample_weight(class_weight, source.classes[source.codes])
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise ValueError(
+            f"class_weight must hold finite numbers, 0 or more, got {class_weight!r}."
+        )
+    return weight
 
 
 def as_counts(weight: Array | None) -> Array | None:

@@ -55,9 +55,9 @@ def typical_distance(X: Array, W: Array, is_nominal: Mask | None = None) -> floa
     """Median q over pairs of samples; the mean where more than half of the pairs coincide.
 
     From a sample of pairs spread over the table. Rows are taken in the order of their sums,
-    so that the order of the table does not matter.
+    so that neither the order of the table nor that of its columns matters.
     """
-    samples = X[_spread(_row_order(X), MOST_NEIGHBOURS)].astype(np.float64)
+    samples = X[_spread(_row_order(X, is_nominal), MOST_NEIGHBOURS)].astype(np.float64)
     differences = ColumnDifferences.of(samples, is_nominal)
     distances = plain_distances if differences.is_plain else mixed_distances
     q = distances(samples, W, differences)
@@ -89,13 +89,39 @@ def mixed_distances(X: Array, W: Array, differences: ColumnDifferences) -> Array
     return np.concatenate(distances)
 
 
-def _row_order(X: Array) -> Codes:
-    """Rows by their sums, rows of equal sums by their values: the same for any order of rows."""
-    X = np.nan_to_num(X)
-    total = X.sum(axis=1)
+def _row_order(X: Array, is_nominal: Mask | None = None) -> Codes:
+    """Rows by their sums: the same rows in the same places for any order of rows and columns."""
+    codes = np.nan_to_num(X.astype(np.float64, copy=False))
+    X = np.nan_to_num(X if is_nominal is None else _with_shares(X, is_nominal)).astype(np.float64)
+    # Summed from the smallest value on, so that the order of columns does not round otherwise.
+    ascending = np.sort(X, axis=1)
+    total = ascending.sum(axis=1)
     order = np.argsort(total, kind="stable")
-    has_ties = np.any(np.diff(total[order]) == 0)
-    return np.lexsort([*X.T, total]) if has_ties else order
+    if not np.any(np.diff(total[order]) == 0):
+        return order
+    # Rows of equal values differ in how they lie to all others. The order of the columns decides
+    # last, where nothing else tells two rows apart.
+    return np.lexsort([*codes.T, _alignment(X), *ascending.T, total])
+
+
+def _with_shares(codes: Array, is_nominal: Mask) -> Array:
+    """Levels by how many samples have them, because their codes follow from their names."""
+    X = codes.copy()
+    for j in np.flatnonzero(is_nominal):
+        known = ~np.isnan(codes[:, j])
+        _, level, size = np.unique(codes[known, j], return_inverse=True, return_counts=True)
+        X[known, j] = size[level] / len(X)
+    return X
+
+
+def _alignment(X: Array) -> Array:
+    """Sum of the squared scalar products of each row with all rows, to nine digits."""
+    X = X - X.mean(axis=0)
+    X /= np.abs(X).max() or 1.0
+    alignment: Array = np.einsum("ia,ia->i", np.linalg.multi_dot([X, X.T, X]), X)
+    # Fewer digits than it has: the last ones depend on the order of the sums.
+    largest = float(alignment.max()) or 1.0
+    return np.round(alignment / largest, 9)
 
 
 def _spread(values: Codes, most: int) -> Codes:

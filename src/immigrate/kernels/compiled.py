@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -286,7 +286,7 @@ class CompiledPass:
                 scatter_sweep(sweep, tiles, store, buffers, anchors, gradient)
             return gradient
 
-        gradient: Array = sum(run_in_order(part_gradient, parts, self._n_threads))
+        gradient = reduce(np.add, run_in_order(part_gradient, parts, self._n_threads))
         if self._pieces.form == QUADRATIC:
             gradient *= self._upper_half
             gradient = gradient + gradient.transpose(0, 2, 1)

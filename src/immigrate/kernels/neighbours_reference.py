@@ -12,9 +12,10 @@ import numpy as np
 
 from immigrate.core.mixed_table import COMPLETE, MixedTable
 from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
+from immigrate.typing import Array, Codes, Mask
 
 
-def differences(table: MixedTable, i: int):
+def differences(table: MixedTable, i: int) -> Array:
     """diff(f, i, j) of one sample to every sample, (n, p)."""
     d = np.empty(table.values.shape)
     for f, x in enumerate(table.values.T):
@@ -31,7 +32,7 @@ def differences(table: MixedTable, i: int):
     return d
 
 
-def nearest_pairs(table: MixedTable, anchors, w, rule: Nearest) -> Pairs:
+def nearest_pairs(table: MixedTable, anchors: Codes, w: Array, rule: Nearest) -> Pairs:
     """Each anchor with its nearest samples of every group of candidates."""
     rows = []
     for i in anchors:
@@ -46,7 +47,7 @@ def nearest_pairs(table: MixedTable, anchors, w, rule: Nearest) -> Pairs:
     return Pairs(*(np.concatenate(column) for column in zip(*rows)))
 
 
-def nearest_coupling(distance, n_neighbors):
+def nearest_coupling(distance: Array, n_neighbors: int) -> Array:
     """Weight 1 spread over the `n_neighbors` nearest; equally far ones share what is left."""
     k = min(n_neighbors, distance.size)
     reach = np.sort(distance)[k - 1]
@@ -55,7 +56,7 @@ def nearest_coupling(distance, n_neighbors):
     return (is_closer + is_tied * (k - is_closer.sum()) / is_tied.sum()) / k
 
 
-def difference_sum(table: MixedTable, pairs: Pairs, *, is_squared: bool):
+def difference_sum(table: MixedTable, pairs: Pairs, *, is_squared: bool) -> Array:
     """Weighted sum of the differences of `pairs`, feature by feature."""
     total = np.zeros(table.values.shape[1])
     for i in np.unique(pairs.anchor):
@@ -65,7 +66,7 @@ def difference_sum(table: MixedTable, pairs: Pairs, *, is_squared: bool):
     return total
 
 
-def _groups(y, i, is_per_class):
+def _groups(y: Codes, i: int, is_per_class: bool) -> list[Mask]:
     """Masks of the candidates that each get a weight of 1: hits, and misses of a kind."""
     others = np.arange(y.size) != i
     if is_per_class:

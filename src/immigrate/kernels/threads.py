@@ -7,14 +7,20 @@ so that any number of threads gives the same bits.
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import joblib
 
-_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+P = TypeVar("P")
+R = TypeVar("R")
+
+_pools: dict[int, ThreadPoolExecutor] = {}
 
 
-def n_threads(n_jobs) -> int:
+def n_threads(n_jobs: int | None) -> int:
     """Number of threads for scikit-learn's `n_jobs`.
 
     None is 1 unless a ``joblib.parallel_config`` says otherwise, -1 is all cores; inside a
@@ -23,16 +29,48 @@ def n_threads(n_jobs) -> int:
     return int(joblib.effective_n_jobs(n_jobs))
 
 
-def run_in_order(task, parts, n_threads: int) -> list:
-    """[task(part) for part in parts], on up to `n_threads` threads."""
+def run_in_order(task: Callable[[P], R], parts: Sequence[P], n_threads: int) -> list[R]:
+    """[task(part) for part in parts], on up to `n_threads` threads.
+
+    The calling thread is one of them. It takes part after part like the others, so that it is
+    never idle, and work that is called from inside a part cannot wait for itself.
+    """
     if n_threads == 1 or len(parts) == 1:
         return [task(part) for part in parts]
-    return list(_pool(n_threads).map(task, parts))
+    results: list[Any] = [None] * len(parts)
+    left = deque(range(len(parts)))
+
+    def work() -> None:
+        # Taking a number off a deque is one step for all threads: no part is taken twice.
+        while True:
+            try:
+                k = left.popleft()
+            except IndexError:
+                return
+            results[k] = task(parts[k])
+
+    helpers = [_pool().submit(work) for _ in range(min(n_threads, len(parts)) - 1)]
+    try:
+        work()
+    finally:
+        # After an error or Ctrl-C nobody begins another part.
+        left.clear()
+        _wait_for(helpers)
+    return results
 
 
-def _pool(n_threads: int) -> ThreadPoolExecutor:
+def _wait_for(helpers: Sequence[Future[None]]) -> None:
+    """Wait for the helpers that have begun; those that have not would find nothing to do."""
+    for helper in helpers:
+        if not helper.cancel():
+            helper.result()
+
+
+def _pool() -> ThreadPoolExecutor:
+    """One pool per process, whatever numbers of threads are asked for."""
     # A forked child inherits the dictionary but not the threads: the key keeps it off them.
-    key = (os.getpid(), n_threads)
+    key = os.getpid()
     if key not in _pools:
-        _pools[key] = ThreadPoolExecutor(n_threads, thread_name_prefix="immigrate")
+        size = max(4, os.cpu_count() or 1)
+        _pools[key] = ThreadPoolExecutor(size, thread_name_prefix="immigrate")
     return _pools[key]

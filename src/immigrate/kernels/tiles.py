@@ -19,7 +19,7 @@ Hits come before misses, so that the sign of a sum over the tiles changes once.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def _even_width(size: int, shape: TileShape) -> int:
     return -(-size // (n_blocks * shape.n_rows)) * shape.n_rows
 
 
-def whole_vectors(n_pairs):
+def whole_vectors(n_pairs: Any) -> Any:
     """`n_pairs` rounded up to whole vectors."""
     return -(-n_pairs // LANES) * LANES
 

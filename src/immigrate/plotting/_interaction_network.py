@@ -55,9 +55,7 @@ class InteractionNetworkDisplay:
     --------
     >>> from immigrate import ImmigrateClassifierCV, InteractionNetworkDisplay
     >>> from immigrate.datasets import make_monk1
-    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = make_monk1()
-    >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> model = ImmigrateClassifierCV().fit(X, y)
     >>> display = InteractionNetworkDisplay.from_estimator(model, test=True)
     >>> found = display.pairs_[display.pairs_["is_found"]]

@@ -51,9 +51,7 @@ class SigmaPathDisplay:
     --------
     >>> from immigrate import ImmigrateClassifierCV, SigmaPathDisplay
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> model = ImmigrateClassifierCV().fit(X, y)
     >>> display = SigmaPathDisplay.from_estimator(model)
     >>> len(display.axes_)

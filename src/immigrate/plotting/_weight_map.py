@@ -44,9 +44,7 @@ class WeightMatrixDisplay:
     --------
     >>> from immigrate import ImmigrateClassifier, WeightMatrixDisplay
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> X = StandardScaler().set_output(transform="pandas").fit_transform(X)
     >>> display = WeightMatrixDisplay.from_estimator(ImmigrateClassifier().fit(X, y), top=5)
     >>> [label.get_text() for label in display.ax_.get_yticklabels()][0]
     'alcohol'

@@ -67,8 +67,11 @@ class MarginProblem:
         self._dtype = X.dtype
         self._is_nominal = np.zeros(X.shape[1], dtype=bool) if is_nominal is None else is_nominal
         self._exponent = self._span_exponent(X, mismatch)
+        scaled = self._scaled(X)
+        # The known training values lie between these; NaN where nothing is known.
+        self._low, self._high = np.fmin.reduce(scaled, axis=0), np.fmax.reduce(scaled, axis=0)
         pieces = Pieces.of(
-            self._scaled(X),
+            scaled,
             y,
             form=form,
             is_nominal=self._is_nominal,
@@ -142,12 +145,13 @@ class MarginProblem:
     def _within_reach(self, X_new: Array) -> Array:
         """New samples in the units of the table, unless squares of differences would overflow."""
         scaled = self._scaled(np.asarray(X_new, dtype=np.float64))
-        size = np.abs(scaled[:, ~self._is_nominal])
-        largest = float(np.fmax.reduce(size, axis=None, initial=0.0))
+        # Differences count and not values: a constant feature may be as large as it likes.
+        beyond = np.fmax(self._low - scaled, scaled - self._high)[:, ~self._is_nominal]
+        largest = float(np.fmax.reduce(beyond, axis=None, initial=0.0))
         if largest > LARGEST_REACH[self._dtype.itemsize]:
             raise ValueError(
-                f"X holds values {largest:.3g} times as large as the span of the training "
-                "features; distances would overflow. Check the units, or scale the features."
+                f"X holds values that lie {largest:.3g} times the span of the training features "
+                "beyond them; distances would overflow. Check the units, or scale the features."
             )
         return scaled.astype(self._dtype)
 
