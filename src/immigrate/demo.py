@@ -44,7 +44,8 @@ def show(title: str, X: pd.DataFrame, y: Any) -> None:
     """Print the strongest features and pairs; write a report and pictures."""
     report = Report.of(X, y, title=title)
     print(f"\n{title}\n{'=' * len(title)}")
-    print(f"accuracy in 10-fold cross-validation: {report.summary['performance']['accuracy']:.1%}")
+    found = report.summary["performance"]
+    print(f"10-fold cross-validation: accuracy {found['accuracy']:.1%}, AUC {found['auc']:.3f}")
     table = report.summary["table"]
     columns = ["weight", "share", "rank"]
     show_top("features", table, "main", ["feature_1", *columns])

@@ -151,16 +151,12 @@ def test_infinity_is_refused_in_one_text(name):
 
 @every_estimator
 def test_a_table_without_features_is_refused_in_one_text(name):
-    table = pd.DataFrame({"patient": [f"P{i}" for i in range(N)], "bed": [f"B{i}" for i in Y]})
-    table = table.assign(bed=[f"B{i}" for i in range(N)])
+    table = pd.DataFrame({name: [f"{name} {i}" for i in range(N)] for name in ("patient", "bed")})
     assert refused(name, table, Y) == (
         "X has no column that can be used as a feature: "
-        "Column 'patient' (30 levels in 30 rows): fewer than two rows per level, as an identifier "
-        "has. Left out of the model, with weight 0; drop it, or list it with the other "
-        "categorical columns in categorical_features. "
-        "Column 'bed' (30 levels in 30 rows): fewer than two rows per level, as an identifier "
-        "has. Left out of the model, with weight 0; drop it, or list it with the other "
-        "categorical columns in categorical_features."
+        "Columns 'patient' (30 levels in 30 rows), 'bed' (30 levels in 30 rows): fewer than two "
+        "rows per level, as an identifier has. Left out of the model, with weight 0; drop it, or "
+        "list it with the other categorical columns in categorical_features."
     )
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from immigrate.columns.choice import FROM_DTYPE
 from immigrate.columns.labels import plain_labels, read_labels
-from immigrate.columns.notes import column_ranges, warn_of
+from immigrate.columns.notes import column_ranges, messages, warn_of
 from immigrate.columns.reader import ColumnReader, read_first
 from immigrate.columns.tables import Table, opened
 from immigrate.typing import Codes
@@ -120,7 +120,7 @@ def read_training_table(
     if not reader.is_used.any():
         raise ValueError(
             "X has no column that can be used as a feature: "
-            + " ".join(note.text for note in reader.notes if note.is_left_out)
+            + " ".join(messages([note for note in reader.notes if note.is_left_out]))
         )
     warn_of(reader.notes)
     names = getattr(stand_in, "feature_names_in_", None)

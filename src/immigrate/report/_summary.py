@@ -163,7 +163,8 @@ def feature_rows(model: Any) -> list[dict[str, Any]]:
     names = model.get_feature_names_out()
     W = model.weight_matrix_
     share = model.feature_importances_[model.get_support()]
-    order = np.argsort(-share, kind="stable")
+    # Features that are equal but for rounding stay in the order of the table.
+    order = np.argsort(-share.round(9), kind="stable")
     return [
         {"name": str(names[i]), "weight": float(W[i, i]), "share": float(share[i])} for i in order
     ]

@@ -69,10 +69,13 @@ class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
         table = mixed_table(data.X, data.codes, is_categorical, scale=self.scale)
         units = difference_units(data.X, is_categorical, scale=self.scale)
         learned = self._learned(table, data.anchor_weight)
+        # An ascent leaves a weight where it started if no two samples differ in the column.
+        score = np.where(data.reader.is_used, learned["feature_importances_"], 0.0)
         remember(self, data)
         self.is_categorical_, self.difference_units_ = is_categorical, units
         for name, value in learned.items():
             setattr(self, name, value)
+        self.feature_importances_ = score
         return self
 
     def transform(self, X: Any) -> Any:
