@@ -339,7 +339,9 @@ def _inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 jit = _inner(fastmath=REORDER, **OPTIONS)
-jit_view = njit(inline="always", **OPTIONS)  # a function that returns a part of an array
+# A function that returns a part of an array, or that one place calls with many arrays: written
+# into its caller, because to pass a dozen arrays takes longer to compile than to use them.
+jit_inlined = njit(inline="always", **OPTIONS)
 # The exponential rounds by adding and taking away a large number: no reordering there.
 jit_in_order = _inner(fastmath={"contract"}, **OPTIONS)
 # For functions that allocate; division by zero raises.
