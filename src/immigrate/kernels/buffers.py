@@ -32,22 +32,37 @@ class Waiting(NamedTuple):
     n_and_sign: np.ndarray  # (2,): how many pairs wait, and their sign
 
 
-class Buffers(NamedTuple):
-    """Scratch memory of one thread."""
+class Block(NamedTuple):
+    """The buffer of differences."""
 
-    places: Places
     D: np.ndarray  # (features, n_buffer): all features where W is a matrix, else PANEL of them
     ones: np.ndarray  # (n_buffer,)
+
+
+class Sums(NamedTuple):
+    """Floor, Z and Y of the rows and columns of the tile at hand."""
+
+    rows: np.ndarray  # (3, n_rows)
+    columns: np.ndarray  # (3, n_columns)
+
+
+class Buffers(NamedTuple):
+    """Scratch memory of one thread.
+
+    In small groups, because functions are compiled faster for the few arrays that they need.
+    """
+
+    places: Places
+    block: Block
     q: np.ndarray  # (n_problems, places of a tile)
     tilted: np.ndarray  # the same: q less sigma log of the counts; q itself where all are 1
     coupling: np.ndarray  # (places of a tile,)
-    row_sums: np.ndarray  # (3, n_rows): floor, Z, Y
-    column_sums: np.ndarray  # (3, n_columns)
+    sums: Sums
     waiting: Waiting
 
     def fits(self, n_problems: int, n_together: int, dtype: np.dtype) -> bool:
         """Whether these buffers serve so many problems, with so many features at a time."""
-        same = (len(self.q), len(self.D)) == (n_problems, n_together)
+        same = (len(self.q), len(self.block.D)) == (n_problems, n_together)
         return same and self.q.dtype == dtype
 
 
@@ -58,14 +73,12 @@ def new_buffers(
     q = _aligned(n_problems, shape.n_places, dtype)
     return Buffers(
         places=Places(np.empty(shape.n_rows, np.int64), np.empty(shape.n_rows + 1, np.int64)),
-        D=_aligned(n_together, shape.n_buffer, dtype),
-        ones=np.ones(shape.n_buffer, dtype),
+        block=Block(_aligned(n_together, shape.n_buffer, dtype), np.ones(shape.n_buffer, dtype)),
         q=q,
         # The same memory where nothing is counted: then the sweeps need not ask which to read.
         tilted=_aligned(n_problems, shape.n_places, dtype) if is_counted else q,
         coupling=_aligned(1, shape.n_places, dtype)[0],
-        row_sums=np.empty((3, shape.n_rows)),
-        column_sums=np.empty((3, shape.n_columns)),
+        sums=Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns))),
         waiting=Waiting(
             np.zeros(shape.n_buffer, np.uint32),
             np.zeros(shape.n_buffer, np.uint32),

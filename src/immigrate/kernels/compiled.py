@@ -31,7 +31,7 @@ from immigrate.kernels.states import OwnCopies, class_scores, free_energy, new_s
 from immigrate.kernels.store import Part, Store
 from immigrate.kernels.sweeps import Anchors, Stretch, Sweep, Tilt, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order
-from immigrate.kernels.tile_differences import Values
+from immigrate.kernels.tile_differences import Tables
 from immigrate.kernels.tile_energies import (
     FLOOR,
     HIT,
@@ -219,8 +219,11 @@ class CompiledPass:
     def _sweep(self, rows: Table, tiles: Codes, weights: Array, sigma: Array) -> Sweep:
         """Some rows against the table."""
         return Sweep(
-            Values(rows.values, self._table.values),
-            kinds_of(self._pieces.differences, rows, self._table),
+            Tables(
+                rows.values,
+                self._table.values,
+                kinds_of(self._pieces.differences, rows, self._table),
+            ),
             self._tilt(rows, sigma) if self._is_counted else None,
             tiles,
             weights,

@@ -278,9 +278,13 @@ def cached(dispatcher: Any) -> Any:
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code of a function that other compiled functions call: no machine code of its own.
 
-    Numba translates every function to machine code, with all that it calls inside, at each level
-    of the tree of calls. Only what stands in the function that Python calls is ever run.
+    Numba optimises every function and translates it to machine code, with all that it calls
+    inside, at each level of the tree of calls. Only what stands in the function that Python calls
+    is ever run, and there all of it is optimised together.
     """
+
+    def _optimize_final_module(self) -> None:
+        """Nothing: left to the function that Python calls."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -310,7 +314,13 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
 
 
 def _is_numba_known() -> bool:
-    names = ("_finalize_final_module", "_finalize_dynamic_globals", "_ensure_finalized", "codegen")
+    names = (
+        "_optimize_final_module",
+        "_finalize_final_module",
+        "_finalize_dynamic_globals",
+        "_ensure_finalized",
+        "codegen",
+    )
     return all(hasattr(JITCodeLibrary, name) for name in names) and hasattr(
         Compiler, "compile_extra"
     )
@@ -351,7 +361,8 @@ jit_allocating_reordered = _inner(nogil=True, fastmath={"reassoc"})
 
 def jit_cached(function: Callable[..., Any]) -> Any:
     """`jit` for what Python calls: compiled once for all processes, if a folder can be written."""
-    return cached(njit(fastmath=REORDER, **OPTIONS)(function))
+    # Nobody calls it from C.
+    return cached(njit(fastmath=REORDER, no_cfunc_wrapper=True, **OPTIONS)(function))
 
 
 def jit_allocating_cached(function: Callable[..., Any]) -> Any:

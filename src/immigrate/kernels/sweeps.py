@@ -30,14 +30,14 @@ from typing import NamedTuple
 import numpy as np
 
 from immigrate.kernels.compiling import jit_cached
-from immigrate.kernels.layout import Kinds
-from immigrate.kernels.tile_differences import Values
+from immigrate.kernels.tile_differences import Tables
 from immigrate.kernels.tile_distances import lay_rows, set_distances
 from immigrate.kernels.tile_energies import (
     NOT_SHARED,
     boltzmann_of,
     merge_tile,
     set_boltzmann,
+    set_floors,
     set_tilted,
     sum_at_own_floors,
     sum_at_shared_floor,
@@ -59,8 +59,7 @@ class Sweep(NamedTuple):
     compiled for tables that have none.
     """
 
-    values: Values
-    kinds: Kinds | None  # None if all features are numbers without gaps
+    tables: Tables
     tilt: Tilt | None  # None if every sample counts once
     tiles: np.ndarray  # (n_tiles + 1, N_FIELDS)
     weights: np.ndarray  # (n_problems, p, p) upper triangular, or (n_problems, p)
@@ -92,34 +91,44 @@ def energy_sweep(sweep, stretch, buffers, state):
 
     With a state of no problems, the Boltzmann factors alone.
     """
+    # Few names for what is read again and again: each look into a large tuple copies all of it,
+    # which costs nothing when it runs but a lot when it is compiled.
+    places, sums, block = buffers.places, buffers.sums, buffers.block
+    all_q, all_tilted = buffers.q, buffers.tilted
+    tables, tiles, weights, sigmas = sweep.tables, sweep.tiles, sweep.weights, sweep.sigma
     for t in range(stretch.first_tile, stretch.last_tile):
-        tile = sweep.tiles[t]
-        n_pairs = lay_rows(buffers.places, tile)
-        set_distances(buffers, sweep, tile)
-        set_tilted(buffers.tilted, buffers.q, sweep.tilt, buffers.places, tile)
-        for m in range(sweep.sigma.shape[0]):
-            q, tilted, sigma = buffers.q[m, :n_pairs], buffers.tilted[m, :n_pairs], sweep.sigma[m]
+        tile = tiles[t]
+        n_pairs = lay_rows(places, tile)
+        set_distances(all_q, block, tables, weights, (places, tile))
+        set_tilted(all_tilted, all_q, sweep.tilt, places, tile)
+        for m in range(sigmas.shape[0]):
+            q, tilted, sigma = all_q[m, :n_pairs], all_tilted[m, :n_pairs], sigmas[m]
             boltzmann = boltzmann_of(stretch, tile, m, n_pairs)
             floor = set_boltzmann(boltzmann, tilted, sigma)
             stretch.floor[m, t] = floor
             if state.shape[0] == 0:
                 continue
             if floor < NOT_SHARED:
-                sum_at_shared_floor(buffers, tile, q, boltzmann, floor)
+                set_floors(sums, places, tile, floor)
+                sum_at_shared_floor(sums, places, tile, q, boltzmann)
             else:
-                sum_at_own_floors(buffers, tile, q, tilted, sigma)
-            merge_tile(state[m], buffers, tile, sigma)
+                sum_at_own_floors(sums, places, tile, (q, tilted), sigma)
+            merge_tile(state[m], sums, tile, sigma)
 
 
 @jit_cached
 def scatter_sweep(sweep, stretch, buffers, anchors, gradient):
     """Second sweep: the sum of +-c_ij d d' (or d) of every problem added to `gradient`."""
-    for m in range(sweep.sigma.shape[0]):
+    places, sums, coupling = buffers.places, buffers.sums, buffers.coupling
+    block, waiting = buffers.block, buffers.waiting
+    tables, tiles, sigmas = sweep.tables, sweep.tiles, sweep.sigma
+    for m in range(sigmas.shape[0]):
         for t in range(stretch.first_tile, stretch.last_tile):
-            tile = sweep.tiles[t]
-            n_pairs = lay_rows(buffers.places, tile)
+            tile = tiles[t]
+            n_pairs = lay_rows(places, tile)
             boltzmann = boltzmann_of(stretch, tile, m, n_pairs)
-            at_floor = (m, stretch.floor[m, t], sweep.sigma[m])
-            set_couplings(buffers, tile, boltzmann, anchors, at_floor)
-            add_tile(gradient[m], sweep, buffers, tile, anchors.negligible)
-        flush(gradient[m], sweep.values, sweep.kinds, buffers.D, buffers.waiting)
+            at_floor = (m, stretch.floor[m, t], sigmas[m])
+            set_couplings((coupling, sums, places), tile, boltzmann, anchors, at_floor)
+            rooms = (block, coupling, waiting)
+            add_tile(gradient[m], tables, rooms, (places, tile), anchors.negligible)
+        flush(gradient[m], tables, block.D, waiting)

@@ -15,14 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from immigrate.kernels.compiling import jit
-from immigrate.kernels.layout import COMPLETE
+from immigrate.kernels.layout import COMPLETE, Kinds
 
 
-class Values(NamedTuple):
-    """The samples that meet, feature by feature."""
+class Tables(NamedTuple):
+    """The samples that meet, feature by feature, and how their differences are taken."""
 
     rows: np.ndarray  # (p, n_rows + LANES)
     columns: np.ndarray  # (p, n_columns + LANES)
+    kinds: Kinds | None  # None if all features are numbers without gaps
 
 
 class Group(NamedTuple):
@@ -36,7 +37,7 @@ class Group(NamedTuple):
 
 
 @jit
-def fill_group(D, values, kinds, group, scale):
+def fill_group(D, tables, kinds, group, scale):
     """Differences of a group of rows.
 
     Whole vectors, up to LANES - 1 columns too many: the table of the columns goes on that long.
@@ -46,11 +47,11 @@ def fill_group(D, values, kinds, group, scale):
         i, first = group.first_row + r, group.first_column[r]
         at, end = group.at[r] - group.at[0], group.at[r + 1] - group.at[0]
         if kinds is None:
-            fill_row(D, values.rows[a:b, i], values.columns[a:b], (at, end, first), scale)
+            fill_row(D, tables.rows[a:b, i], tables.columns[a:b], (at, end, first), scale)
         else:
             for f in range(a, b):
                 d = D[f - a, at:end]
-                fill_run(d, values, kinds, (f, i, first), scale[at:end])
+                fill_run(d, tables, kinds, (f, i, first), scale[at:end])
 
 
 @jit
@@ -64,10 +65,10 @@ def fill_row(D, x, X, run, scale):
 
 
 @jit
-def fill_run(d, values, kinds, start, scale):
+def fill_run(d, tables, kinds, start, scale):
     """Differences of one feature of any kind, one sample against a run of columns."""
     (f, i, first), n_pairs = start, d.shape[0]
-    x, X = values.rows[f, i], values.columns[f, first : first + n_pairs]
+    x, X = tables.rows[f, i], tables.columns[f, first : first + n_pairs]
     gap, zero = kinds.gap[f], d.dtype.type(0)
     if gap != COMPLETE and x != x:  # not a number: the value of the row is missing
         expected = kinds.column_expected[gap, first : first + n_pairs]
@@ -88,22 +89,22 @@ def fill_run(d, values, kinds, start, scale):
 
 
 @jit
-def fill_pairs(D, values, kinds, features, waiting):
+def fill_pairs(D, tables, kinds, features, waiting):
     """Differences of the first waiting pairs, picked one by one, in the features a : b."""
     (a, b, n_pairs), i, j, scale = features, waiting.i, waiting.j, waiting.scale
     for f in range(a, b):
-        d, x, X = D[f - a], values.rows[f], values.columns[f]
+        d, x, X = D[f - a], tables.rows[f], tables.columns[f]
         for k in range(n_pairs):
             if kinds is None:
                 d[k] = abs(x[i[k]] - X[j[k]]) * scale[k]
             else:
-                d[k] = difference(values, kinds, f, i[k], j[k]) * scale[k]
+                d[k] = difference(tables, kinds, f, i[k], j[k]) * scale[k]
 
 
 @jit
-def difference(values, kinds, f, i, j):
+def difference(tables, kinds, f, i, j):
     """Difference of one pair in a feature of any kind."""
-    x, X = values.rows[f, i], values.columns[f, j]
+    x, X = tables.rows[f, i], tables.columns[f, j]
     gap = kinds.gap[f]
     if gap != COMPLETE:
         if x != x:

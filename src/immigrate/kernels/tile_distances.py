@@ -61,20 +61,22 @@ def group_of(places, tile, rows, features):
     return Group(tile[FIRST_ROW] + r, first_column, at, features[0], features[1])
 
 
-@jit_inlined
-def set_distances(buffers, sweep, tile):
+@jit
+def set_distances(q, block, tables, weights, laid_tile):
     """Distances q of all pairs of a tile for all problems, which share the differences."""
-    at, n_rows, r = buffers.places.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
-    p, panel = sweep.values.columns.shape[0], buffers.D.shape[0]
+    places, tile = laid_tile
+    at, n_rows, r = places.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
+    (p, panel), n_buffer = (tables.columns.shape[0], block.D.shape[0]), block.ones.shape[0]
     while r < n_rows:
-        end = end_of_group(at, r, n_rows, buffers.ones.shape[0])
-        buffers.q[:, at[r] : at[end]] = 0
+        end = end_of_group(at, r, n_rows, n_buffer)
+        for m in range(q.shape[0]):
+            q[m, at[r] : at[end]] = 0
         for a in range(0, p, panel):
             b = min(a + panel, p)
-            group = group_of(buffers.places, tile, (r, end), (a, b))
-            fill_group(buffers.D, sweep.values, sweep.kinds, group, buffers.ones)
-            for m in range(sweep.sigma.shape[0]):
-                add_form(buffers.q[m, at[r] : at[end]], buffers.D, sweep.weights[m], a, b)
+            group = group_of(places, tile, (r, end), (a, b))
+            fill_group(block.D, tables, tables.kinds, group, block.ones)
+            for m in range(q.shape[0]):
+                add_form(q[m, at[r] : at[end]], block.D, weights[m], a, b)
         r = end
 
 

@@ -75,16 +75,28 @@ def set_boltzmann(boltzmann, t, sigma):
     return floor
 
 
-@jit_inlined
-def sum_at_shared_floor(buffers, tile, q, boltzmann, floor):
-    """Floor, Z and Y of the rows and columns of a tile from one exponential per pair."""
-    row, column = buffers.row_sums, buffers.column_sums
-    row[FLOOR], column[FLOOR] = floor, floor
+@jit
+def set_floors(sums, places, tile, floor):
+    """Give the rows and columns of a tile its floor, unless they have no pair in it.
+
+    That is the first column of a tile on the diagonal, and a row that ends there.
+    """
+    sums.rows[FLOOR], sums.columns[FLOOR] = floor, floor
+    last = tile[LAST_ROW] - tile[FIRST_ROW] - 1
+    if places.first_column[last] == tile[LAST_COLUMN]:
+        sums.rows[FLOOR, last] = EMPTY
+    if tile[IS_DIAGONAL]:
+        sums.columns[FLOOR, 0] = EMPTY
+
+
+@jit
+def sum_at_shared_floor(sums, places, tile, q, boltzmann):
+    """Z and Y of the rows and columns of a tile from one exponential per pair."""
+    row, column = sums.rows, sums.columns
     column[PARTITION], column[MOMENT] = 0.0, 0.0
-    forget_corners(buffers, tile)
     for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
-        q_r, b_r = row_of(q, buffers.places, tile, r), row_of(boltzmann, buffers.places, tile, r)
-        skip = buffers.places.first_column[r] - tile[FIRST_COLUMN]
+        q_r, b_r = row_of(q, places, tile, r), row_of(boltzmann, places, tile, r)
+        skip = places.first_column[r] - tile[FIRST_COLUMN]
         z_c, y_c = column[PARTITION, skip:], column[MOMENT, skip:]
         z = y = 0.0
         for k in range(q_r.shape[0]):
@@ -95,31 +107,21 @@ def sum_at_shared_floor(buffers, tile, q, boltzmann, floor):
         row[PARTITION, r], row[MOMENT, r] = z, y
 
 
-@jit_inlined
-def forget_corners(buffers, tile):
-    """A tile on the diagonal has no pair for its first column, nor for a row that ends there."""
-    last = tile[LAST_ROW] - tile[FIRST_ROW] - 1
-    if buffers.places.first_column[last] == tile[LAST_COLUMN]:
-        buffers.row_sums[FLOOR, last] = EMPTY
-    if tile[IS_DIAGONAL]:
-        buffers.column_sums[FLOOR, 0] = EMPTY
-
-
-@jit_inlined
-def sum_at_own_floors(buffers, tile, q, t, sigma):
+@jit
+def sum_at_own_floors(sums, places, tile, q_and_t, sigma):
     """The same with a floor for each row and column: two exponentials per pair."""
-    row, column = buffers.row_sums, buffers.column_sums
+    row, column, (q, t) = sums.rows, sums.columns, q_and_t
     column[FLOOR], column[PARTITION], column[MOMENT] = EMPTY, 0.0, 0.0
     n_rows = tile[LAST_ROW] - tile[FIRST_ROW]
     for r in range(n_rows):
-        t_r = row_of(t, buffers.places, tile, r)
-        floor = column[FLOOR, buffers.places.first_column[r] - tile[FIRST_COLUMN] :]
+        t_r = row_of(t, places, tile, r)
+        floor = column[FLOOR, places.first_column[r] - tile[FIRST_COLUMN] :]
         row[FLOOR, r] = extent(t_r)[0] if t_r.shape[0] > 0 else EMPTY
         for k in range(t_r.shape[0]):
             floor[k] = min(floor[k], t_r[k])
     for r in range(n_rows):
-        q_r, t_r = row_of(q, buffers.places, tile, r), row_of(t, buffers.places, tile, r)
-        skip = buffers.places.first_column[r] - tile[FIRST_COLUMN]
+        q_r, t_r = row_of(q, places, tile, r), row_of(t, places, tile, r)
+        skip = places.first_column[r] - tile[FIRST_COLUMN]
         row[PARTITION, r], row[MOMENT, r] = row_sums(q_r, t_r, row[FLOOR, r], sigma)
         add_column_sums(run(column, skip, q_r.shape[0]), q_r, t_r, sigma)
 
@@ -145,17 +147,15 @@ def add_column_sums(sums, q, t, sigma):
         y[k] += boltzmann * q[k]
 
 
-@jit_inlined
-def merge_tile(state, buffers, tile, sigma):
+@jit
+def merge_tile(state, sums, tile, sigma):
     """Add the sums of a tile to the state of those of its rows and columns that are anchors."""
     i, j = tile[FIRST_ROW], tile[FIRST_COLUMN]
     n_rows, n_columns = tile[LAST_ROW] - i, tile[LAST_COLUMN] - j
     if tile[SERVES_ROWS]:
-        sums = run(buffers.row_sums, 0, n_rows)
-        merge(run(state[tile[COLUMN_CLASS]], i, n_rows), sums, sigma)
+        merge(run(state[tile[COLUMN_CLASS]], i, n_rows), run(sums.rows, 0, n_rows), sigma)
     if tile[SERVES_COLUMNS]:
-        sums = run(buffers.column_sums, 0, n_columns)
-        merge(run(state[tile[ROW_CLASS]], j, n_columns), sums, sigma)
+        merge(run(state[tile[ROW_CLASS]], j, n_columns), run(sums.columns, 0, n_columns), sigma)
 
 
 @jit_inlined

@@ -37,14 +37,14 @@ from immigrate.kernels.tiles import (
 )
 
 
-@jit_inlined
+@jit
 def set_couplings(buffers, tile, boltzmann, anchors, at_floor):
     """c_ij of every pair of a tile: what both anchors give it together."""
-    places, (m, floor, sigma) = buffers.places, at_floor
+    (coupling, sums, places), (m, floor, sigma) = buffers, at_floor
     i0, j0 = tile[FIRST_ROW], tile[FIRST_COLUMN]
     kind = HIT if tile[ROW_CLASS] == tile[COLUMN_CLASS] else MISS
     floors, pull = anchors.floor[m, kind], anchors.pull[m, kind]
-    row, column = buffers.row_sums[0], buffers.column_sums[0]
+    row, column = sums.rows[0], sums.columns[0]
     # A sample that does not meet its references in this tile pulls at none of its pairs.
     row_part = 1.0 if tile[SERVES_ROWS] else 0.0
     column_part = 1.0 if tile[SERVES_COLUMNS] else 0.0
@@ -53,8 +53,8 @@ def set_couplings(buffers, tile, boltzmann, anchors, at_floor):
         set_pulls(column, floors[j0 : tile[LAST_COLUMN]], pull[j0:], (floor, sigma, column_part))
     for r in range(tile[LAST_ROW] - i0):
         first = places.first_column[r]
-        c, b_r = row_of(buffers.coupling, places, tile, r), row_of(boltzmann, places, tile, r)
-        buffers.coupling[places.at[r] + c.shape[0] : places.at[r + 1]] = 0
+        c, b_r = row_of(coupling, places, tile, r), row_of(boltzmann, places, tile, r)
+        coupling[places.at[r] + c.shape[0] : places.at[r + 1]] = 0
         if floor < NOT_SHARED:
             pull_r, pull_c = row[r], column[first - j0 :]
             for k in range(c.shape[0]):
@@ -89,28 +89,44 @@ def couple_row(c, t, anchor, others, sigma):
         c[k] = mine + part * pull[k] * exponential(min((floors[k] - t[k]) * per_sigma, 0.0))
 
 
-@jit_inlined
-def add_tile(gradient, sweep, buffers, tile, negligible):
+@jit
+def add_tile(gradient, tables, buffers, laid_tile, negligible):
     """Add a tile to the gradient: all pairs at once, or those that count to the waiting list."""
-    at, n_rows = buffers.places.at, tile[LAST_ROW] - tile[FIRST_ROW]
-    c = buffers.coupling[: at[n_rows]]
+    block, coupling, waiting = buffers
+    places, tile = laid_tile
+    c = coupling[: places.at[tile[LAST_ROW] - tile[FIRST_ROW]]]
     n_counting = count_above(c, negligible)
     sign = 1 if tile[ROW_CLASS] == tile[COLUMN_CLASS] else -1
-    if 3 * n_counting > c.shape[0] and 2 * c.shape[0] > buffers.ones.shape[0]:
-        add_all(gradient, sweep, buffers, tile, sign)
+    if 3 * n_counting > c.shape[0] and 2 * c.shape[0] > block.ones.shape[0]:
+        add_all(gradient, tables, block, (c, sign), laid_tile)
     elif n_counting > 0:
-        waiting = buffers.waiting
         if sign != waiting.n_and_sign[1]:
-            flush(gradient, sweep.values, sweep.kinds, buffers.D, waiting)
+            flush(gradient, tables, block.D, waiting)
             waiting.n_and_sign[1] = sign
-        for r in range(n_rows):
-            c_r = c[at[r] : at[r + 1]]
+        for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
+            c_r = c[places.at[r] : places.at[r + 1]]
             n_row = count_above(c_r, negligible)
             if waiting.n_and_sign[0] + n_row > waiting.scale.shape[0]:
-                flush(gradient, sweep.values, sweep.kinds, buffers.D, waiting)
+                flush(gradient, tables, block.D, waiting)
             if n_row > 0:
-                first = buffers.places.first_column[r]
-                append_row(waiting, tile[FIRST_ROW] + r, first, c_r, negligible)
+                append_row(waiting, tile[FIRST_ROW] + r, places.first_column[r], c_r, negligible)
+
+
+@jit_inlined
+def add_all(gradient, tables, block, coupling, laid_tile):
+    """Add every pair of a tile to the gradient."""
+    (places, tile), (c, sign) = laid_tile, coupling
+    at, n_rows, r = places.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
+    p, panel = tables.columns.shape[0], block.D.shape[0]
+    share_out(c, gradient)
+    while r < n_rows:
+        end = end_of_group(at, r, n_rows, block.ones.shape[0])
+        for a in range(0, p, panel):
+            b = min(a + panel, p)
+            group = group_of(places, tile, (r, end), (a, b))
+            fill_group(block.D, tables, tables.kinds, group, c[at[r] :])
+            add_statistic(gradient, block.D, sign * (at[end] - at[r]), a, b)
+        r = end
 
 
 @jit
@@ -142,33 +158,17 @@ def share_out(c, gradient):
             c[k] = np.sqrt(c[k])
 
 
-@jit_inlined
-def add_all(gradient, sweep, buffers, tile, sign):
-    """Add every pair of a tile to the gradient."""
-    at, n_rows, r = buffers.places.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
-    p, panel = sweep.values.columns.shape[0], buffers.D.shape[0]
-    share_out(buffers.coupling[: at[n_rows]], gradient)
-    while r < n_rows:
-        end = end_of_group(at, r, n_rows, buffers.ones.shape[0])
-        for a in range(0, p, panel):
-            b = min(a + panel, p)
-            group = group_of(buffers.places, tile, (r, end), (a, b))
-            fill_group(buffers.D, sweep.values, sweep.kinds, group, buffers.coupling[at[r] :])
-            add_statistic(gradient, buffers.D, sign * (at[end] - at[r]), a, b)
-        r = end
-
-
 @jit
-def flush(gradient, values, kinds, D, waiting):
+def flush(gradient, tables, D, waiting):
     """Add the waiting pairs to the gradient."""
     n_pairs, sign = waiting.n_and_sign
     n_whole = whole_vectors(n_pairs)
     waiting.scale[n_pairs:n_whole] = 0
     share_out(waiting.scale[:n_whole], gradient)
-    p, panel = values.columns.shape[0], D.shape[0]
+    p, panel = tables.columns.shape[0], D.shape[0]
     for a in range(0, p if n_pairs > 0 else 0, panel):
         b = min(a + panel, p)
-        fill_pairs(D, values, kinds, (a, b, n_whole), waiting)
+        fill_pairs(D, tables, tables.kinds, (a, b, n_whole), waiting)
         add_statistic(gradient, D, sign * n_whole, a, b)
     waiting.n_and_sign[0] = 0
 
