@@ -53,6 +53,7 @@ from immigrate.typing import Array, Codes
 MOST_PARTS = 32
 PART_SECONDS = 1e-3
 ROWS_PER_BATCH = 256
+NOBODY = new_state(0, 0, 0)  # whose sums are not wanted
 
 
 class Plan(NamedTuple):
@@ -113,8 +114,7 @@ class CompiledPass:
         self._own_copies = OwnCopies(pieces, self._order) if self._is_counted else None
         self._weight = self._sorted_weight(anchor_weight)
         self._shape = tile_shape(values.shape[1], values.itemsize)
-        self._kept = np.empty((0, 0))
-        self._edges: dict[int, list[int]] = {}
+        self._last_store: tuple[tuple[Plan, int], Store] | None = None
         self._spare_buffers: list[Buffers] = []
 
     @cached_property
@@ -238,12 +238,13 @@ class CompiledPass:
 
     def _store(self, plan: Plan, n_problems: int) -> Store:
         """Where Boltzmann factors are kept between the sweeps, and the parts of the tiles."""
-        if plan.n_parts not in self._edges:
-            self._edges[plan.n_parts] = _even_edges(self._tiles[:, FIRST_PAIR], plan.n_parts)
         # Not given back between passes: fresh pages cost as much as computing again.
-        if self._kept.shape != (n_problems, plan.n_kept):
-            self._kept = np.empty((n_problems, plan.n_kept))
-        return Store(self._tiles[:, FIRST_PAIR], self._kept, self._edges[plan.n_parts])
+        if self._last_store is None or self._last_store[0] != (plan, n_problems):
+            first_pair = self._tiles[:, FIRST_PAIR]
+            kept = np.empty((n_problems, plan.n_kept))
+            store = Store(first_pair, kept, _even_edges(first_pair, plan.n_parts))
+            self._last_store = ((plan, n_problems), store)
+        return self._last_store[1]
 
     def _training_state(self, sweep: Sweep, store: Store) -> Array:
         """First sweep: (floor, Z, Y) of every class and sample."""
@@ -268,14 +269,13 @@ class CompiledPass:
         # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
         pull = self._weight / (Z if isinstance(self._anchors, slice) else np.where(Z > 0, Z, 1.0))
         anchors = Anchors(floor, pull, negligible)
-        nobody = new_state(0, len(self._starts) - 1, n)
 
         def part_gradient(part: Part) -> Array:
             gradient = np.zeros(sweep.weights.shape)
             with self._buffers(len(sweep.sigma)) as buffers:
                 for stretch, is_lost in store.for_second_sweep(part):
                     if is_lost:
-                        energy_sweep(sweep, stretch, buffers, nobody)
+                        energy_sweep(sweep, stretch, buffers, NOBODY)
                     scatter_sweep(sweep, stretch, buffers, anchors, gradient)
             return gradient
 
