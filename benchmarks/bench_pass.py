@@ -4,7 +4,8 @@
                      m n p^2 / G + m n e        for a prediction of m new samples,
 
 G the float64 matrix-multiply rate and e the time of one exponential, measured in the same run
-with the same number of threads. Prints two tables and writes ``benchmarks/results/*.csv``.
+with the same number of threads. Prints two tables and writes ``benchmarks/results/*.csv``; then
+the passes over mixed tables against those over numbers, and one row against many samples.
 
     make bench                                     everything
     python benchmarks/bench_pass.py --quick        without the largest shape and the NumPy loop
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import joblib
@@ -30,13 +32,17 @@ import pandas as pd
 from numba import njit
 from threadpoolctl import threadpool_limits
 
+from immigrate import ImmigrateClassifier
 from immigrate.kernels import pass_over
 from immigrate.kernels.microkernels import exponential
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.reference import PlainPass
+from immigrate.problems import MarginProblem
 
 SHAPES = [(200, 5), (200, 22), (1000, 8), (1000, 30), (1000, 100), (3000, 20), (500, 300)]
 LARGEST = (10_000, 12)
+MIXED_SHAPES = [(1000, 30), (1000, 8)]
+MANY = (50_000, 20)  # samples that one new row is scored against
 SIGMAS = [4.0, 0.25]
 LONGEST_REFERENCE = 3000 * 3000 * 20  # n^2 p above which the NumPy loop takes too long
 RESULTS = Path(__file__).parent / "results"
@@ -151,6 +157,45 @@ def prediction_row(n, p, sigma, n_threads, machine):
     return row | {"pass_ms": 1e3 * seconds, "ratio": seconds / roofline}
 
 
+def mixed_pieces(n, p):
+    """A third of the features nominal with four levels, a tenth of all values missing."""
+    X, y, _ = table(n, p)
+    rng = np.random.default_rng(1)
+    is_nominal = np.arange(p) % 3 == 0
+    X[:, is_nominal] = rng.integers(0, 4, (n, is_nominal.sum()))
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan
+    return Pieces.of(X, y, is_nominal=is_nominal)
+
+
+def mixed_row(n, p, clock):
+    """The pass over a mixed table and over numbers, in turns: other work falls on both."""
+    X, y, W = table(n, p)
+    numbers, mixed = pass_over(Pieces.of(X, y)), pass_over(mixed_pieces(n, p))
+    turns = [
+        [best(lambda k=k: k.margin(W, 4.0), clock, seconds=0.2) for k in (numbers, mixed)]
+        for _ in range(5)
+    ]
+    plain, other = (1e3 * min(column) for column in zip(*turns))
+    ratio = float(np.median([b / a for a, b in turns]))
+    return {"n": n, "p": p, "numbers_ms": plain, "mixed_ms": other, "ratio": ratio}
+
+
+def one_row_times(machine):
+    """Milliseconds of scoring one row against MANY: roofline, class_scores, predict."""
+    (n, p), (tick, G, e) = MANY, machine
+    X, y, W = table(n, p)
+    classifier = ImmigrateClassifier().fit(X[:200], y[:200])
+    # A fit to all samples would take minutes; the references alone decide what predict costs.
+    references = replace(classifier.model_.references, table=X, codes=y, laid_out={})
+    classifier.model_ = replace(classifier.model_, references=references)
+    problem = MarginProblem(X, y)
+    return {
+        "arithmetic_ms": 1e3 * n * (p**2 / G + e),
+        "class_scores_ms": 1e3 * best(lambda: problem.class_scores(X[:1], W, 1.0), tick),
+        "predict_ms": 1e3 * best(lambda: classifier.predict(X[:1]), tick),
+    }
+
+
 def first_call_seconds():
     """First call with an empty cache, and in a second process."""
     with tempfile.TemporaryDirectory() as folder:
@@ -187,6 +232,11 @@ def main():
         frame.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.4g")
         print(f"\n{name} ({options.clock} clock)")
         print(frame.to_string(index=False, float_format=lambda x: f"{x:.2f}"))
+    machine = machine_with(1, options.clock)
+    mixed = pd.DataFrame([mixed_row(n, p, machine[0]) for n, p in MIXED_SHAPES])
+    print("\nmixed tables, one thread\n" + mixed.to_string(index=False, float_format="%.2f"))
+    times = "  ".join(f"{name} {ms:.2f}" for name, ms in one_row_times(machine).items())
+    print(f"\none row against {MANY[0]} x {MANY[1]}: {times}")
     compiled, cached = first_call_seconds()
     print(f"\nfirst call: {compiled:.1f} s; in a second process: {cached:.2f} s")
 

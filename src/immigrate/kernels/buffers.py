@@ -12,52 +12,79 @@ PANEL = 32  # features in the buffer at a time where W is a vector
 CACHE_LINE = 64  # bytes
 
 
-class Buffers(NamedTuple):
-    """Scratch memory of one thread.
+class Places(NamedTuple):
+    """Where the pairs of the tile at hand are.
 
-    Row r of the tile at hand has the columns from first_column[r] on and its pairs have the
-    places from at[r] on, a whole number of vectors. Padding places hold finite garbage with
-    weight 0.
+    Row r has the columns from first_column[r] on and its pairs have the places from at[r] on, a
+    whole number of vectors. Padding places hold finite garbage with weight 0.
     """
 
     first_column: np.ndarray  # (n_rows,)
     at: np.ndarray  # (n_rows + 1,)
-    D: np.ndarray  # (features, n_buffer): all features where W is a matrix, else PANEL of them
-    ones: np.ndarray  # (n_buffer,)
-    q: np.ndarray  # (n_problems, places of a tile)
-    tilted: np.ndarray  # (places of a tile,): q less sigma log of the counts of its samples
-    coupling: np.ndarray  # (places of a tile,)
-    row_sums: np.ndarray  # (3, n_rows): floor, Z, Y
-    column_sums: np.ndarray  # (3, n_columns)
-    # Single pairs that wait until they fill D; unsigned, so that no index counts from the end.
-    i: np.ndarray  # (n_buffer,)
+
+
+class Waiting(NamedTuple):
+    """Single pairs that wait until they fill the buffer of differences."""
+
+    i: np.ndarray  # (n_buffer,): unsigned, so that no index counts from the end
     j: np.ndarray
     scale: np.ndarray
-    waiting: np.ndarray  # (2,): how many pairs wait, and their sign
+    n_and_sign: np.ndarray  # (2,): how many pairs wait, and their sign
+
+
+class Block(NamedTuple):
+    """The buffer of differences."""
+
+    D: np.ndarray  # (features, n_buffer): all features where W is a matrix, else PANEL of them
+    ones: np.ndarray  # (n_buffer,)
+
+
+class Sums(NamedTuple):
+    """Floor, Z and Y of the rows and columns of the tile at hand."""
+
+    rows: np.ndarray  # (3, n_rows)
+    columns: np.ndarray  # (3, n_columns)
+
+
+class Buffers(NamedTuple):
+    """Scratch memory of one thread.
+
+    In small groups, because functions are compiled faster for the few arrays that they need.
+    """
+
+    places: Places
+    block: Block
+    q: np.ndarray  # (n_problems, places of a tile)
+    tilted: np.ndarray  # the same: q less sigma log of the counts; q itself where all are 1
+    coupling: np.ndarray  # (places of a tile,)
+    sums: Sums
+    waiting: Waiting
 
     def fits(self, n_problems: int, n_together: int, dtype: np.dtype) -> bool:
         """Whether these buffers serve so many problems, with so many features at a time."""
-        same = (len(self.q), len(self.D)) == (n_problems, n_together)
+        same = (len(self.q), len(self.block.D)) == (n_problems, n_together)
         return same and self.q.dtype == dtype
 
 
-def new_buffers(shape: TileShape, n_problems: int, n_together: int, dtype: np.dtype) -> Buffers:
+def new_buffers(
+    shape: TileShape, n_problems: int, n_together: int, dtype: np.dtype, *, is_counted: bool
+) -> Buffers:
     """Buffers for tiles of this shape."""
-    n_places = shape.n_places
+    q = _aligned(n_problems, shape.n_places, dtype)
     return Buffers(
-        first_column=np.empty(shape.n_rows, np.int64),
-        at=np.empty(shape.n_rows + 1, np.int64),
-        D=_aligned(n_together, shape.n_buffer, dtype),
-        ones=np.ones(shape.n_buffer, dtype),
-        q=_aligned(n_problems, n_places, dtype),
-        tilted=_aligned(1, n_places, dtype)[0],
-        coupling=_aligned(1, n_places, dtype)[0],
-        row_sums=np.empty((3, shape.n_rows)),
-        column_sums=np.empty((3, shape.n_columns)),
-        i=np.zeros(shape.n_buffer, np.uint32),
-        j=np.zeros(shape.n_buffer, np.uint32),
-        scale=np.empty(shape.n_buffer, dtype),
-        waiting=np.zeros(2, np.int64),
+        places=Places(np.empty(shape.n_rows, np.int64), np.empty(shape.n_rows + 1, np.int64)),
+        block=Block(_aligned(n_together, shape.n_buffer, dtype), np.ones(shape.n_buffer, dtype)),
+        q=q,
+        # The same memory where nothing is counted: then the sweeps need not ask which to read.
+        tilted=_aligned(n_problems, shape.n_places, dtype) if is_counted else q,
+        coupling=_aligned(1, shape.n_places, dtype)[0],
+        sums=Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns))),
+        waiting=Waiting(
+            np.zeros(shape.n_buffer, np.uint32),
+            np.zeros(shape.n_buffer, np.uint32),
+            np.empty(shape.n_buffer, dtype),
+            np.zeros(2, np.int64),
+        ),
     )
 
 

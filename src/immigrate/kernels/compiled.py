@@ -11,7 +11,6 @@ fit in scikit-learn's ``working_memory`` are computed twice: up to 3/4 n^2 p^2 a
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,8 +28,10 @@ from immigrate.kernels.layout import Table, kinds_of, table_of
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.kernels.states import OwnCopies, class_scores, free_energy, new_state
-from immigrate.kernels.sweeps import Anchors, Store, Sweep, energy_sweep, scatter_sweep
+from immigrate.kernels.store import Part, Store
+from immigrate.kernels.sweeps import Anchors, Stretch, Sweep, Tilt, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order
+from immigrate.kernels.tile_differences import Tables
 from immigrate.kernels.tile_energies import (
     FLOOR,
     HIT,
@@ -52,9 +53,7 @@ from immigrate.typing import Array, Codes
 MOST_PARTS = 32
 PART_SECONDS = 1e-3
 ROWS_PER_BATCH = 256
-
-# A part of the tiles, and where its Boltzmann factors live.
-Part = tuple[tuple[int, int], Store]
+NOBODY = new_state(0, 0, 0)  # whose sums are not wanted
 
 
 class Plan(NamedTuple):
@@ -110,14 +109,12 @@ class CompiledPass:
         self._anchors = slice(None) if is_anchor.all() else np.flatnonzero(is_anchor[self._order])
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(target.y))])
         self._table = table_of(pieces.samples.take(self._order))
-        self._kinds = kinds_of(pieces.differences, values.dtype)
         self._log_count = np.log(np.where(is_reference, target.count, 1.0))[self._order]
         self._is_counted = bool(self._log_count.any())
         self._own_copies = OwnCopies(pieces, self._order) if self._is_counted else None
         self._weight = self._sorted_weight(anchor_weight)
         self._shape = tile_shape(values.shape[1], values.itemsize)
-        self._kept = np.empty((0, 0))
-        self._edges: dict[int, list[int]] = {}
+        self._last_store: tuple[tuple[Plan, int], Store] | None = None
         self._spare_buffers: list[Buffers] = []
 
     @cached_property
@@ -170,8 +167,8 @@ class CompiledPass:
         sweep = self._sweep(self._table, self._tiles, weights, sigma)
         n_scores = len(self._order) * (len(self._starts) - 1)
         plan = plan_for(int(self._tiles[-1, FIRST_PAIR]), weights, n_scores)
-        parts = self._parts(plan, len(sigma))
-        state = self._training_state(sweep, parts)
+        store = self._store(plan, len(sigma))
+        state = self._training_state(sweep, store)
         if self._own_copies is not None:
             for one, W, s in zip(state, Ws, sigma):
                 self._own_copies.add_to(one, W, s)
@@ -180,7 +177,7 @@ class CompiledPass:
         costs = [self._cost(one, s) for one, s in zip(split, sigma)]
         gradients: list[Array | None] = [None] * len(costs)
         if min(costs) <= reject_above:
-            gradients = list(self._gradients(sweep, parts, split, Ws))
+            gradients = list(self._gradients(sweep, store, split, Ws))
         return [
             MarginPass(cost, gradient, self._leave_one_out_scores(one, s))
             for cost, gradient, one, s in zip(costs, gradients, state, sigma)
@@ -219,58 +216,52 @@ class CompiledPass:
         p = len(self._table.values)
         return np.triu(np.ones((p, p))) - 0.5 * np.eye(p)
 
-    @cached_property
-    def _padded_log_count(self) -> Array:
-        return np.concatenate([self._log_count, np.zeros(LANES)])
-
     def _sweep(self, rows: Table, tiles: Codes, weights: Array, sigma: Array) -> Sweep:
         """Some rows against the table."""
         return Sweep(
-            rows,
-            self._table,
-            self._kinds,
-            self._pieces.differences.is_plain,
+            Tables(
+                rows.values,
+                self._table.values,
+                kinds_of(self._pieces.differences, rows, self._table),
+            ),
+            self._tilt(rows, sigma) if self._is_counted else None,
             tiles,
             weights,
             sigma,
-            self._shape,
-            self._is_counted,
-            self._log_count,
-            self._padded_log_count,
         )
 
-    def _parts(self, plan: Plan, n_problems: int) -> list[Part]:
-        """Ranges of tiles with about the same number of pairs, and the store of each."""
-        floor = np.empty((n_problems, len(self._tiles)))
-        if plan.n_parts not in self._edges:
-            self._edges[plan.n_parts] = _even_edges(self._tiles[:, FIRST_PAIR], plan.n_parts)
-        kept_shape = (n_problems, plan.n_kept + plan.n_parts * self._shape.n_places)
-        # Not given back between passes: fresh pages cost as much as computing again.
-        if self._kept.shape != kept_shape:
-            self._kept = np.empty(kept_shape)
-        return [
-            (part, Store(self._kept, floor, plan.n_kept, plan.n_kept + k * self._shape.n_places))
-            for k, part in enumerate(itertools.pairwise(self._edges[plan.n_parts]))
-        ]
+    def _tilt(self, rows: Table, sigma: Array) -> Tilt:
+        """New samples count once."""
+        columns = np.concatenate([self._log_count, np.zeros(LANES)])
+        own = columns if rows is self._table else np.zeros(rows.values.shape[1])
+        return Tilt(np.outer(sigma, own), np.outer(sigma, columns))
 
-    def _training_state(self, sweep: Sweep, parts: list[Part]) -> Array:
+    def _store(self, plan: Plan, n_problems: int) -> Store:
+        """Where Boltzmann factors are kept between the sweeps, and the parts of the tiles."""
+        # Not given back between passes: fresh pages cost as much as computing again.
+        if self._last_store is None or self._last_store[0] != (plan, n_problems):
+            first_pair = self._tiles[:, FIRST_PAIR]
+            kept = np.empty((n_problems, plan.n_kept))
+            store = Store(first_pair, kept, _even_edges(first_pair, plan.n_parts))
+            self._last_store = ((plan, n_problems), store)
+        return self._last_store[1]
+
+    def _training_state(self, sweep: Sweep, store: Store) -> Array:
         """First sweep: (floor, Z, Y) of every class and sample."""
 
         def part_state(part: Part) -> Array:
-            tiles, store = part
             state = new_state(len(sweep.sigma), len(self._starts) - 1, len(self._order))
             with self._buffers(len(sweep.sigma)) as buffers:
-                energy_sweep(sweep, tiles, store, buffers, state)
+                for stretch in store.for_first_sweep(part):
+                    energy_sweep(sweep, stretch, buffers, state)
             return state
 
-        state, *others = run_in_order(part_state, parts, self._n_threads)
+        state, *others = run_in_order(part_state, store.parts, self._n_threads)
         for other in others:
             merge_states(state, other, sweep.sigma)
         return state
 
-    def _gradients(
-        self, sweep: Sweep, parts: list[Part], split: Array, Ws: Sequence[Array]
-    ) -> Array:
+    def _gradients(self, sweep: Sweep, store: Store, split: Array, Ws: Sequence[Array]) -> Array:
         """Second sweep: the gradient of every problem."""
         n = len(self._order)
         negligible = float(np.finfo(self._table.values.dtype).eps * self._weight.sum() / n**2)
@@ -280,13 +271,15 @@ class CompiledPass:
         anchors = Anchors(floor, pull, negligible)
 
         def part_gradient(part: Part) -> Array:
-            tiles, store = part
             gradient = np.zeros(sweep.weights.shape)
             with self._buffers(len(sweep.sigma)) as buffers:
-                scatter_sweep(sweep, tiles, store, buffers, anchors, gradient)
+                for stretch, is_lost in store.for_second_sweep(part):
+                    if is_lost:
+                        energy_sweep(sweep, stretch, buffers, NOBODY)
+                    scatter_sweep(sweep, stretch, buffers, anchors, gradient)
             return gradient
 
-        gradient = reduce(np.add, run_in_order(part_gradient, parts, self._n_threads))
+        gradient = reduce(np.add, run_in_order(part_gradient, store.parts, self._n_threads))
         if self._pieces.form == QUADRATIC:
             gradient *= self._upper_half
             gradient = gradient + gradient.transpose(0, 2, 1)
@@ -304,7 +297,6 @@ class CompiledPass:
         samples = differences.samples(self._pieces.samples.values)
         other._pieces = replace(self._pieces, samples=samples, differences=differences)
         other._table = table_of(samples.take(self._order))
-        other._kinds = kinds_of(differences, X_new.dtype)
         return other
 
     def _new_sample_state(self, X_new: Array, weights: Array, sigma: Array) -> Array:
@@ -312,14 +304,13 @@ class CompiledPass:
         references = [run for run in self._runs if run.is_reference]
         tiles = rectangular_tiles(len(X_new), references, self._shape)
         rows = table_of(self._pieces.differences.samples(X_new))
-        sweep = self._sweep(rows, tiles, weights, sigma)._replace(
-            row_log_count=np.zeros(len(X_new))
-        )
-        scratch = np.empty((len(sigma), self._shape.n_places))
-        store = Store(scratch, np.empty((len(sigma), len(tiles))), n_kept=0, scratch=0)
+        sweep = self._sweep(rows, tiles, weights, sigma)
+        n_tiles, scratch = len(tiles) - 1, np.empty((len(sigma), self._shape.n_places))
+        floor = np.empty((len(sigma), n_tiles))
+        stretch = Stretch(0, n_tiles, scratch, floor, first_pair=0, is_kept=False)
         state = new_state(len(sigma), len(self._starts) - 1, len(X_new))
         with self._buffers(len(sigma)) as buffers:
-            energy_sweep(sweep, (0, len(tiles) - 1), store, buffers, state)
+            energy_sweep(sweep, stretch, buffers, state)
         return state
 
     @contextmanager
@@ -332,7 +323,9 @@ class CompiledPass:
         except IndexError:
             buffers = None
         if buffers is None or not buffers.fits(n_problems, n_together, dtype):
-            buffers = new_buffers(self._shape, n_problems, n_together, dtype)
+            buffers = new_buffers(
+                self._shape, n_problems, n_together, dtype, is_counted=self._is_counted
+            )
         yield buffers
         self._spare_buffers.append(buffers)
 

@@ -278,9 +278,13 @@ def cached(dispatcher: Any) -> Any:
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code of a function that other compiled functions call: no machine code of its own.
 
-    Numba translates every function to machine code, with all that it calls inside, at each level
-    of the tree of calls. Only what stands in the function that Python calls is ever run.
+    Numba optimises every function and translates it to machine code, with all that it calls
+    inside, at each level of the tree of calls. Only what stands in the function that Python calls
+    is ever run, and there all of it is optimised together.
     """
+
+    def _optimize_final_module(self) -> None:
+        """Nothing: left to the function that Python calls."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -310,7 +314,13 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
 
 
 def _is_numba_known() -> bool:
-    names = ("_finalize_final_module", "_finalize_dynamic_globals", "_ensure_finalized", "codegen")
+    names = (
+        "_optimize_final_module",
+        "_finalize_final_module",
+        "_finalize_dynamic_globals",
+        "_ensure_finalized",
+        "codegen",
+    )
     return all(hasattr(JITCodeLibrary, name) for name in names) and hasattr(
         Compiler, "compile_extra"
     )
@@ -339,7 +349,9 @@ def _inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 jit = _inner(fastmath=REORDER, **OPTIONS)
-jit_view = njit(inline="always", **OPTIONS)  # a function that returns a part of an array
+# A function that returns a part of an array, or that one place calls with many arrays: written
+# into its caller, because to pass a dozen arrays takes longer to compile than to use them.
+jit_inlined = njit(inline="always", **OPTIONS)
 # The exponential rounds by adding and taking away a large number: no reordering there.
 jit_in_order = _inner(fastmath={"contract"}, **OPTIONS)
 # For functions that allocate; division by zero raises.
@@ -349,7 +361,8 @@ jit_allocating_reordered = _inner(nogil=True, fastmath={"reassoc"})
 
 def jit_cached(function: Callable[..., Any]) -> Any:
     """`jit` for what Python calls: compiled once for all processes, if a folder can be written."""
-    return cached(njit(fastmath=REORDER, **OPTIONS)(function))
+    # Nobody calls it from C.
+    return cached(njit(fastmath=REORDER, no_cfunc_wrapper=True, **OPTIONS)(function))
 
 
 def jit_allocating_cached(function: Callable[..., Any]) -> Any:

@@ -29,11 +29,13 @@ class Table(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """How the difference of each feature is taken."""
+    """How the difference of each feature is taken, where not all are numbers without gaps."""
 
     is_nominal: np.ndarray  # (p,)
     gap: np.ndarray  # (p,): row of `expected`, or COMPLETE
     mismatch: np.ndarray  # (p,): difference between two levels
+    row_expected: np.ndarray  # `expected` of the table of the rows
+    column_expected: np.ndarray  # and of that of the columns
 
 
 def table_of(samples: Samples) -> Table:
@@ -41,13 +43,21 @@ def table_of(samples: Samples) -> Table:
     return Table(_padded(samples.values.T), _padded(samples.expected))
 
 
-def kinds_of(differences: ColumnDifferences, dtype: np.dtype) -> Kinds:
-    """What kind of difference each feature has."""
+def kinds_of(differences: ColumnDifferences, rows: Table, columns: Table) -> Kinds | None:
+    """What kind of difference each feature has; None for plain numbers.
+
+    None is a type of its own for the compiler: the sweeps over plain numbers are compiled without
+    the code for other kinds, and never wait for it.
+    """
+    if differences.is_plain:
+        return None
     is_nominal, has_gap = differences.is_nominal, differences.has_gap
     return Kinds(
         is_nominal,
         np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE),
-        differences.mismatch.astype(dtype),
+        differences.mismatch.astype(columns.values.dtype),
+        rows.expected,
+        columns.expected,
     )
 
 

@@ -30,44 +30,51 @@ from typing import NamedTuple
 import numpy as np
 
 from immigrate.kernels.compiling import jit_cached
-from immigrate.kernels.layout import Kinds, Table
+from immigrate.kernels.tile_differences import Tables
 from immigrate.kernels.tile_distances import lay_rows, set_distances
 from immigrate.kernels.tile_energies import (
     NOT_SHARED,
     boltzmann_of,
     merge_tile,
     set_boltzmann,
+    set_floors,
+    set_tilted,
     sum_at_own_floors,
     sum_at_shared_floor,
-    tilted_of,
 )
 from immigrate.kernels.tile_scatter import add_tile, flush, set_couplings
-from immigrate.kernels.tiles import FIRST_PAIR, TileShape
+
+
+class Tilt(NamedTuple):
+    """sigma log n of each sample, see ``tile_energies``."""
+
+    rows: np.ndarray  # (n_problems, n_rows)
+    columns: np.ndarray  # (n_problems, n_columns + LANES)
 
 
 class Sweep(NamedTuple):
-    """What both sweeps read: the tables, the tiles, and W and sigma of each problem."""
+    """What both sweeps read: the tables, the tiles, and W and sigma of each problem.
 
-    rows: Table
-    columns: Table
-    kinds: Kinds
-    is_plain: bool  # whether all features are numbers without gaps
+    None is a type of its own for the compiler: what only categories, gaps or counts need is not
+    compiled for tables that have none.
+    """
+
+    tables: Tables
+    tilt: Tilt | None  # None if every sample counts once
     tiles: np.ndarray  # (n_tiles + 1, N_FIELDS)
     weights: np.ndarray  # (n_problems, p, p) upper triangular, or (n_problems, p)
     sigma: np.ndarray  # (n_problems,)
-    shape: TileShape
-    is_counted: bool  # whether any sample counts other than once
-    row_log_count: np.ndarray  # (n_rows,)
-    column_log_count: np.ndarray  # (n_columns + LANES,)
 
 
-class Store(NamedTuple):
-    """What the first sweep leaves for the second; tiles beyond n_kept are computed again."""
+class Stretch(NamedTuple):
+    """Consecutive tiles, and where their Boltzmann factors live."""
 
-    boltzmann: np.ndarray  # (n_problems, n_kept and a tile of scratch for each part)
-    floor: np.ndarray  # (n_problems, n_tiles)
-    n_kept: int
-    scratch: int  # place of this part's scratch
+    first_tile: int
+    last_tile: int
+    boltzmann: np.ndarray  # (n_problems, n_places)
+    floor: np.ndarray  # (n_problems, n_tiles): of every tile, not of these alone
+    first_pair: int  # which pair has the first place
+    is_kept: bool  # for the second sweep; otherwise each tile overwrites the one before
 
 
 class Anchors(NamedTuple):
@@ -79,39 +86,49 @@ class Anchors(NamedTuple):
 
 
 @jit_cached
-def energy_sweep(sweep, tile_range, store, buffers, state):
-    """First sweep: floor, Z and Y of every (problem, class, sample) into `state`."""
-    n_problems = sweep.sigma.shape[0]
-    for t in range(tile_range[0], tile_range[1]):
-        tile = sweep.tiles[t]
-        n_pairs = lay_rows(buffers, tile)
-        set_distances(buffers, sweep, tile, 0, n_problems)
-        for m in range(n_problems):
-            q, sigma = buffers.q[m, :n_pairs], sweep.sigma[m]
-            tilted = tilted_of(buffers, sweep, tile, m, n_pairs)
-            boltzmann = boltzmann_of(store, tile, m, n_pairs)
+def energy_sweep(sweep, stretch, buffers, state):
+    """First sweep: floor, Z and Y of every (problem, class, sample) into `state`.
+
+    With a state of no problems, the Boltzmann factors alone.
+    """
+    # Few names for what is read again and again: each look into a large tuple copies all of it,
+    # which costs nothing when it runs but a lot when it is compiled.
+    places, sums, block = buffers.places, buffers.sums, buffers.block
+    all_q, all_tilted = buffers.q, buffers.tilted
+    tables, tiles, weights, sigmas = sweep.tables, sweep.tiles, sweep.weights, sweep.sigma
+    for t in range(stretch.first_tile, stretch.last_tile):
+        tile = tiles[t]
+        n_pairs = lay_rows(places, tile)
+        set_distances(all_q, block, tables, weights, (places, tile))
+        set_tilted(all_tilted, all_q, sweep.tilt, places, tile)
+        for m in range(sigmas.shape[0]):
+            q, tilted, sigma = all_q[m, :n_pairs], all_tilted[m, :n_pairs], sigmas[m]
+            boltzmann = boltzmann_of(stretch, tile, m, n_pairs)
             floor = set_boltzmann(boltzmann, tilted, sigma)
-            store.floor[m, t] = floor
+            stretch.floor[m, t] = floor
+            if state.shape[0] == 0:
+                continue
             if floor < NOT_SHARED:
-                sum_at_shared_floor(buffers, tile, q, boltzmann, floor)
+                set_floors(sums, places, tile, floor)
+                sum_at_shared_floor(sums, places, tile, q, boltzmann)
             else:
-                sum_at_own_floors(buffers, tile, q, tilted, sigma)
-            merge_tile(state[m], buffers, tile, sigma)
+                sum_at_own_floors(sums, places, tile, (q, tilted), sigma)
+            merge_tile(state[m], sums, tile, sigma)
 
 
 @jit_cached
-def scatter_sweep(sweep, tile_range, store, buffers, anchors, gradient):
+def scatter_sweep(sweep, stretch, buffers, anchors, gradient):
     """Second sweep: the sum of +-c_ij d d' (or d) of every problem added to `gradient`."""
-    for m in range(sweep.sigma.shape[0]):
-        for t in range(tile_range[0], tile_range[1]):
-            tile = sweep.tiles[t]
-            n_pairs = lay_rows(buffers, tile)
-            boltzmann = boltzmann_of(store, tile, m, n_pairs)
-            if tile[FIRST_PAIR] + n_pairs > store.n_kept:
-                set_distances(buffers, sweep, tile, m, m + 1)
-                tilted = tilted_of(buffers, sweep, tile, m, n_pairs)
-                set_boltzmann(boltzmann, tilted, sweep.sigma[m])
-            at_floor = (m, store.floor[m, t], sweep.sigma[m])
-            set_couplings(buffers, tile, boltzmann, anchors, at_floor)
-            add_tile(gradient[m], sweep, buffers, (t, anchors.negligible))
-        flush(gradient[m], sweep, buffers)
+    places, sums, coupling = buffers.places, buffers.sums, buffers.coupling
+    block, waiting = buffers.block, buffers.waiting
+    tables, tiles, sigmas = sweep.tables, sweep.tiles, sweep.sigma
+    for m in range(sigmas.shape[0]):
+        for t in range(stretch.first_tile, stretch.last_tile):
+            tile = tiles[t]
+            n_pairs = lay_rows(places, tile)
+            boltzmann = boltzmann_of(stretch, tile, m, n_pairs)
+            at_floor = (m, stretch.floor[m, t], sigmas[m])
+            set_couplings((coupling, sums, places), tile, boltzmann, anchors, at_floor)
+            rooms = (block, coupling, waiting)
+            add_tile(gradient[m], tables, rooms, (places, tile), anchors.negligible)
+        flush(gradient[m], tables, block.D, waiting)

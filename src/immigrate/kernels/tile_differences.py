@@ -2,58 +2,76 @@
 
     D[a, k] = scale_k d_a(i, j)
 
-for pairs k = (i, j): a row against a run of columns, or pairs picked one by one. The kind of a
-feature is looked up once per feature and row, outside the loop over pairs, so that categories and
-gaps cost n^2 p beside the n^2 p^2 of the form. Tables of plain numbers have functions of their
-own, with few arguments: at eight features a call with the whole sweep costs a tenth of the pass.
+for pairs k = (i, j): some rows, each against a run of columns, or pairs picked one by one. The
+kind of a feature is looked up once per feature and row, outside the loop over pairs, so that
+categories and gaps cost n^2 p beside the n^2 p^2 of the form. For tables of plain numbers `kinds`
+is None, and the branches for other kinds are not even compiled.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from immigrate.kernels.compiling import jit
-from immigrate.kernels.layout import COMPLETE
-from immigrate.kernels.microkernels import whole_vectors
+from immigrate.kernels.layout import COMPLETE, Kinds
+
+
+class Tables(NamedTuple):
+    """The samples that meet, feature by feature, and how their differences are taken."""
+
+    rows: np.ndarray  # (p, n_rows + LANES)
+    columns: np.ndarray  # (p, n_columns + LANES)
+    kinds: Kinds | None  # None if all features are numbers without gaps
+
+
+class Group(NamedTuple):
+    """Rows of a tile whose pairs fill the buffer together, and the features at hand."""
+
+    first_row: int
+    first_column: np.ndarray  # (n_rows,): of each row
+    at: np.ndarray  # (n_rows + 1,): first place of each row in the tile
+    first_feature: int
+    last_feature: int
 
 
 @jit
-def fill_row(D, at, x, X, columns, scale):
-    """D[a, at + k] = scale_k |x_a - X_aj| for one sample against a run of columns j of X.
+def fill_group(D, tables, kinds, group, scale):
+    """Differences of a group of rows.
 
-    Whole vectors, up to LANES - 1 columns too many: X must go on for that long.
+    Whole vectors, up to LANES - 1 columns too many: the table of the columns goes on that long.
     """
-    first, n_pairs = columns[0], whole_vectors(columns[1] - columns[0])
+    a, b = group.first_feature, group.last_feature
+    for r in range(group.first_column.shape[0]):
+        i, first = group.first_row + r, group.first_column[r]
+        at, end = group.at[r] - group.at[0], group.at[r + 1] - group.at[0]
+        if kinds is None:
+            fill_row(D, tables.rows[a:b, i], tables.columns[a:b], (at, end, first), scale)
+        else:
+            for f in range(a, b):
+                d = D[f - a, at:end]
+                fill_run(d, tables, kinds, (f, i, first), scale[at:end])
+
+
+@jit
+def fill_row(D, x, X, run, scale):
+    """D[a, k] = scale_k |x_a - X_aj| in the places k of one sample's run of columns j of X."""
+    at, end, first = run
     for a in range(x.shape[0]):
-        d, x_a, X_a = D[a, at : at + n_pairs], x[a], X[a, first : first + n_pairs]
-        for k in range(n_pairs):
-            d[k] = abs(x_a - X_a[k]) * scale[k]
+        d, x_a, X_a, scale_k = D[a, at:end], x[a], X[a, first : first + end - at], scale[at:end]
+        for k in range(end - at):
+            d[k] = abs(x_a - X_a[k]) * scale_k[k]
 
 
 @jit
-def fill_pairs(D, x, X, i, j, scale):
-    """D[a, k] = scale_k |x_ai - X_aj| for pairs (i_k, j_k) picked one by one."""
-    for a in range(X.shape[0]):
-        d, x_a, X_a = D[a], x[a], X[a]
-        for k in range(scale.shape[0]):
-            d[k] = abs(x_a[i[k]] - X_a[j[k]]) * scale[k]
-
-
-@jit
-def fill_mixed_row(D, at, sweep, row, columns, scale):
-    """`fill_row` for features of any kind: row i, features a : b."""
-    i, a, b = row
-    first, n_pairs = columns[0], whole_vectors(columns[1] - columns[0])
-    for f in range(a, b):
-        fill_run(D[f - a, at : at + n_pairs], sweep, f, (i, first), scale)
-
-
-@jit
-def fill_run(d, sweep, f, start, scale):
-    """Differences of one feature of any kind, one row against a run of columns."""
-    (i, first), kinds, n_pairs = start, sweep.kinds, d.shape[0]
-    x, X = sweep.rows.values[f, i], sweep.columns.values[f, first : first + n_pairs]
+def fill_run(d, tables, kinds, start, scale):
+    """Differences of one feature of any kind, one sample against a run of columns."""
+    (f, i, first), n_pairs = start, d.shape[0]
+    x, X = tables.rows[f, i], tables.columns[f, first : first + n_pairs]
     gap, zero = kinds.gap[f], d.dtype.type(0)
     if gap != COMPLETE and x != x:  # not a number: the value of the row is missing
-        expected = sweep.columns.expected[gap, first : first + n_pairs]
+        expected = kinds.column_expected[gap, first : first + n_pairs]
         for k in range(n_pairs):
             d[k] = expected[k] * scale[k]
         return
@@ -65,31 +83,34 @@ def fill_run(d, sweep, f, start, scale):
         for k in range(n_pairs):
             d[k] = abs(x - X[k]) * scale[k]
     if gap != COMPLETE:
-        expected_i = sweep.rows.expected[gap, i]
+        expected_i = kinds.row_expected[gap, i]
         for k in range(n_pairs):
             d[k] = expected_i * scale[k] if X[k] != X[k] else d[k]
 
 
 @jit
-def fill_mixed_pairs(D, sweep, features, i, j, scale):
-    """`fill_pairs` for features of any kind, a : b."""
-    a, b = features
+def fill_pairs(D, tables, kinds, features, waiting):
+    """Differences of the first waiting pairs, picked one by one, in the features a : b."""
+    (a, b, n_pairs), i, j, scale = features, waiting.i, waiting.j, waiting.scale
     for f in range(a, b):
-        d = D[f - a]
-        for k in range(scale.shape[0]):
-            d[k] = difference(sweep, f, i[k], j[k]) * scale[k]
+        d, x, X = D[f - a], tables.rows[f], tables.columns[f]
+        for k in range(n_pairs):
+            if kinds is None:
+                d[k] = abs(x[i[k]] - X[j[k]]) * scale[k]
+            else:
+                d[k] = difference(tables, kinds, f, i[k], j[k]) * scale[k]
 
 
 @jit
-def difference(sweep, f, i, j):
+def difference(tables, kinds, f, i, j):
     """Difference of one pair in a feature of any kind."""
-    kinds, x, X = sweep.kinds, sweep.rows.values[f, i], sweep.columns.values[f, j]
+    x, X = tables.rows[f, i], tables.columns[f, j]
     gap = kinds.gap[f]
     if gap != COMPLETE:
         if x != x:
-            return sweep.columns.expected[gap, j]
+            return kinds.column_expected[gap, j]
         if X != X:
-            return sweep.rows.expected[gap, i]
+            return kinds.row_expected[gap, i]
     if kinds.is_nominal[f]:
         return kinds.mismatch[f] if x != X else kinds.mismatch.dtype.type(0)
     return abs(x - X)

@@ -9,13 +9,13 @@ weights is known when a function is compiled, so each form is machine code of it
 
 from __future__ import annotations
 
-from immigrate.kernels.compiling import jit, jit_view
+from immigrate.kernels.compiling import jit, jit_inlined
 from immigrate.kernels.microkernels import (
     add_linear_form,
     add_quadratic_form,
     whole_vectors,
 )
-from immigrate.kernels.tile_differences import fill_mixed_row, fill_row
+from immigrate.kernels.tile_differences import Group, fill_group
 from immigrate.kernels.tiles import (
     FIRST_COLUMN,
     FIRST_ROW,
@@ -26,22 +26,22 @@ from immigrate.kernels.tiles import (
 
 
 @jit
-def lay_rows(buffers, tile):
+def lay_rows(places, tile):
     """Give each pair of a tile a place, row after row; returns how many places there are."""
     at = 0
     for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
         first = tile[FIRST_COLUMN] + (r + 1 if tile[IS_DIAGONAL] else 0)
-        buffers.first_column[r], buffers.at[r] = first, at
+        places.first_column[r], places.at[r] = first, at
         at += whole_vectors(tile[LAST_COLUMN] - first)
-        buffers.at[r + 1] = at
+        places.at[r + 1] = at
     return at
 
 
-@jit_view
-def row_of(values, buffers, tile, r):
+@jit_inlined
+def row_of(values, places, tile, r):
     """Values of the pairs of one row, without the places added to fill the last vector."""
-    n_pairs = tile[LAST_COLUMN] - buffers.first_column[r]
-    return values[buffers.at[r] : buffers.at[r] + n_pairs]
+    n_pairs = tile[LAST_COLUMN] - places.first_column[r]
+    return values[places.at[r] : places.at[r] + n_pairs]
 
 
 @jit
@@ -53,48 +53,30 @@ def end_of_group(at, r, n_rows, n_buffer):
     return end
 
 
-@jit
-def fill_group(buffers, sweep, tile, group, scale):
-    """Differences of the features a : b for the rows r : end of a tile, into the buffer."""
-    r, end, a, b = group
-    start = buffers.at[r]
-    for s in range(r, end):
-        first = buffers.at[s] - start
-        x, X = sweep.rows.values[a:b, tile[FIRST_ROW] + s], sweep.columns.values[a:b]
-        columns = (buffers.first_column[s], tile[LAST_COLUMN])
-        fill_row(buffers.D, first, x, X, columns, scale[first:])
+@jit_inlined
+def group_of(places, tile, rows, features):
+    """Some rows of a tile, and the features of them that are at hand."""
+    r, end = rows
+    first_column, at = places.first_column[r:end], places.at[r : end + 1]
+    return Group(tile[FIRST_ROW] + r, first_column, at, features[0], features[1])
 
 
 @jit
-def fill_mixed_group(buffers, sweep, tile, group, scale):
-    """`fill_group` for features of any kind.
-
-    A function of its own, so that the compiler still sets the short one into its callers.
-    """
-    r, end, a, b = group
-    start = buffers.at[r]
-    for s in range(r, end):
-        first = buffers.at[s] - start
-        row, columns = (tile[FIRST_ROW] + s, a, b), (buffers.first_column[s], tile[LAST_COLUMN])
-        fill_mixed_row(buffers.D, first, sweep, row, columns, scale[first:])
-
-
-@jit
-def set_distances(buffers, sweep, tile, first, last):
-    """Distances q of all pairs of a tile for the problems first : last; they share differences."""
-    at, n_rows, r = buffers.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
-    p, panel = sweep.columns.values.shape[0], buffers.D.shape[0]
+def set_distances(q, block, tables, weights, laid_tile):
+    """Distances q of all pairs of a tile for all problems, which share the differences."""
+    places, tile = laid_tile
+    at, n_rows, r = places.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
+    (p, panel), n_buffer = (tables.columns.shape[0], block.D.shape[0]), block.ones.shape[0]
     while r < n_rows:
-        end = end_of_group(at, r, n_rows, sweep.shape.n_buffer)
-        buffers.q[first:last, at[r] : at[end]] = 0
+        end = end_of_group(at, r, n_rows, n_buffer)
+        for m in range(q.shape[0]):
+            q[m, at[r] : at[end]] = 0
         for a in range(0, p, panel):
             b = min(a + panel, p)
-            if sweep.is_plain:
-                fill_group(buffers, sweep, tile, (r, end, a, b), buffers.ones)
-            else:
-                fill_mixed_group(buffers, sweep, tile, (r, end, a, b), buffers.ones)
-            for m in range(first, last):
-                add_form(buffers.q[m, at[r] : at[end]], buffers.D, sweep.weights[m], a, b)
+            group = group_of(places, tile, (r, end), (a, b))
+            fill_group(block.D, tables, tables.kinds, group, block.ones)
+            for m in range(q.shape[0]):
+                add_form(q[m, at[r] : at[end]], block.D, weights[m], a, b)
         r = end
 
 

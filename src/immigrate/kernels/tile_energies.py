@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.kernels.compiling import jit, jit_cached, jit_view
+from immigrate.kernels.compiling import jit, jit_cached, jit_inlined
 from immigrate.kernels.microkernels import exponential, extent
 from immigrate.kernels.tile_distances import row_of
 from immigrate.kernels.tiles import (
@@ -39,34 +39,26 @@ EMPTY = 1e308  # floor of a set without members
 NOT_SHARED = np.inf  # in place of the floor of a tile whose rows and columns have their own
 
 
-@jit_view
-def boltzmann_of(store, tile, m, n_places):
-    """Where the Boltzmann factors of a tile live: in a place of their own, or in the scratch."""
-    is_kept = tile[FIRST_PAIR] + n_places <= store.n_kept
-    first = tile[FIRST_PAIR] if is_kept else store.scratch
-    return store.boltzmann[m, first : first + n_places]
-
-
-@jit_view
-def tilted_of(buffers, sweep, tile, m, n_places):
-    """What is put into the exponential: q, or q tilted by the counts."""
-    if sweep.is_counted:
-        set_tilted(buffers, sweep, tile, m)
-    values = buffers.tilted if sweep.is_counted else buffers.q[m]
-    return values[:n_places]
+@jit_inlined
+def boltzmann_of(stretch, tile, m, n_places):
+    """Where the Boltzmann factors of a tile live: in a place of their own, or all in the same."""
+    first = tile[FIRST_PAIR] - stretch.first_pair if stretch.is_kept else 0
+    return stretch.boltzmann[m, first : first + n_places]
 
 
 @jit
-def set_tilted(buffers, sweep, tile, m):
-    """t_ij = q_ij - sigma (log n_i + log n_j) of all pairs of a tile."""
-    sigma = sweep.sigma[m]
-    for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
-        at, end, first = buffers.at[r], buffers.at[r + 1], buffers.first_column[r]
-        own = sweep.row_log_count[tile[FIRST_ROW] + r]
-        # Padding lies beyond the last column; the counts are padded with zeros for it.
-        others = sweep.column_log_count[first : first + end - at]
-        for k in range(end - at):
-            buffers.tilted[at + k] = buffers.q[m, at + k] - sigma * (own + others[k])
+def set_tilted(tilted, q, tilt, places, tile):
+    """t_ij = q_ij - sigma log n_i - sigma log n_j of all pairs of a tile, for all problems."""
+    if tilt is None:
+        return
+    for m in range(q.shape[0]):
+        for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
+            at, end, first = places.at[r], places.at[r + 1], places.first_column[r]
+            own = tilt.rows[m, tile[FIRST_ROW] + r]
+            # Padding lies beyond the last column; the tilts are padded with zeros for it.
+            others = tilt.columns[m, first : first + end - at]
+            for k in range(end - at):
+                tilted[m, at + k] = q[m, at + k] - (own + others[k])
 
 
 @jit
@@ -84,15 +76,27 @@ def set_boltzmann(boltzmann, t, sigma):
 
 
 @jit
-def sum_at_shared_floor(buffers, tile, q, boltzmann, floor):
-    """Floor, Z and Y of the rows and columns of a tile from one exponential per pair."""
-    row, column = buffers.row_sums, buffers.column_sums
-    row[FLOOR], column[FLOOR] = floor, floor
+def set_floors(sums, places, tile, floor):
+    """Give the rows and columns of a tile its floor, unless they have no pair in it.
+
+    That is the first column of a tile on the diagonal, and a row that ends there.
+    """
+    sums.rows[FLOOR], sums.columns[FLOOR] = floor, floor
+    last = tile[LAST_ROW] - tile[FIRST_ROW] - 1
+    if places.first_column[last] == tile[LAST_COLUMN]:
+        sums.rows[FLOOR, last] = EMPTY
+    if tile[IS_DIAGONAL]:
+        sums.columns[FLOOR, 0] = EMPTY
+
+
+@jit
+def sum_at_shared_floor(sums, places, tile, q, boltzmann):
+    """Z and Y of the rows and columns of a tile from one exponential per pair."""
+    row, column = sums.rows, sums.columns
     column[PARTITION], column[MOMENT] = 0.0, 0.0
-    forget_corners(buffers, tile)
     for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
-        q_r, b_r = row_of(q, buffers, tile, r), row_of(boltzmann, buffers, tile, r)
-        skip = buffers.first_column[r] - tile[FIRST_COLUMN]
+        q_r, b_r = row_of(q, places, tile, r), row_of(boltzmann, places, tile, r)
+        skip = places.first_column[r] - tile[FIRST_COLUMN]
         z_c, y_c = column[PARTITION, skip:], column[MOMENT, skip:]
         z = y = 0.0
         for k in range(q_r.shape[0]):
@@ -104,30 +108,20 @@ def sum_at_shared_floor(buffers, tile, q, boltzmann, floor):
 
 
 @jit
-def forget_corners(buffers, tile):
-    """A tile on the diagonal has no pair for its first column, nor for a row that ends there."""
-    last = tile[LAST_ROW] - tile[FIRST_ROW] - 1
-    if buffers.first_column[last] == tile[LAST_COLUMN]:
-        buffers.row_sums[FLOOR, last] = EMPTY
-    if tile[IS_DIAGONAL]:
-        buffers.column_sums[FLOOR, 0] = EMPTY
-
-
-@jit
-def sum_at_own_floors(buffers, tile, q, t, sigma):
+def sum_at_own_floors(sums, places, tile, q_and_t, sigma):
     """The same with a floor for each row and column: two exponentials per pair."""
-    row, column = buffers.row_sums, buffers.column_sums
+    row, column, (q, t) = sums.rows, sums.columns, q_and_t
     column[FLOOR], column[PARTITION], column[MOMENT] = EMPTY, 0.0, 0.0
     n_rows = tile[LAST_ROW] - tile[FIRST_ROW]
     for r in range(n_rows):
-        t_r = row_of(t, buffers, tile, r)
-        floor = column[FLOOR, buffers.first_column[r] - tile[FIRST_COLUMN] :]
+        t_r = row_of(t, places, tile, r)
+        floor = column[FLOOR, places.first_column[r] - tile[FIRST_COLUMN] :]
         row[FLOOR, r] = extent(t_r)[0] if t_r.shape[0] > 0 else EMPTY
         for k in range(t_r.shape[0]):
             floor[k] = min(floor[k], t_r[k])
     for r in range(n_rows):
-        q_r, t_r = row_of(q, buffers, tile, r), row_of(t, buffers, tile, r)
-        skip = buffers.first_column[r] - tile[FIRST_COLUMN]
+        q_r, t_r = row_of(q, places, tile, r), row_of(t, places, tile, r)
+        skip = places.first_column[r] - tile[FIRST_COLUMN]
         row[PARTITION, r], row[MOMENT, r] = row_sums(q_r, t_r, row[FLOOR, r], sigma)
         add_column_sums(run(column, skip, q_r.shape[0]), q_r, t_r, sigma)
 
@@ -154,19 +148,17 @@ def add_column_sums(sums, q, t, sigma):
 
 
 @jit
-def merge_tile(state, buffers, tile, sigma):
+def merge_tile(state, sums, tile, sigma):
     """Add the sums of a tile to the state of those of its rows and columns that are anchors."""
     i, j = tile[FIRST_ROW], tile[FIRST_COLUMN]
     n_rows, n_columns = tile[LAST_ROW] - i, tile[LAST_COLUMN] - j
     if tile[SERVES_ROWS]:
-        sums = run(buffers.row_sums, 0, n_rows)
-        merge(run(state[tile[COLUMN_CLASS]], i, n_rows), sums, sigma)
+        merge(run(state[tile[COLUMN_CLASS]], i, n_rows), run(sums.rows, 0, n_rows), sigma)
     if tile[SERVES_COLUMNS]:
-        sums = run(buffers.column_sums, 0, n_columns)
-        merge(run(state[tile[ROW_CLASS]], j, n_columns), sums, sigma)
+        merge(run(state[tile[ROW_CLASS]], j, n_columns), run(sums.columns, 0, n_columns), sigma)
 
 
-@jit_view
+@jit_inlined
 def run(sums, first, n):
     """(floor, Z, Y) of a run of samples; three plain vectors, which the compiler likes best."""
     last = first + n

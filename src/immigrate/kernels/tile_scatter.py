@@ -15,20 +15,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.kernels.compiling import jit
+from immigrate.kernels.compiling import jit, jit_inlined
 from immigrate.kernels.microkernels import (
     add_scatter,
     add_sums,
     exponential,
     whole_vectors,
 )
-from immigrate.kernels.tile_differences import fill_mixed_pairs, fill_pairs
-from immigrate.kernels.tile_distances import (
-    end_of_group,
-    fill_group,
-    fill_mixed_group,
-    row_of,
-)
+from immigrate.kernels.tile_differences import fill_group, fill_pairs
+from immigrate.kernels.tile_distances import end_of_group, group_of, row_of
 from immigrate.kernels.tile_energies import HIT, MISS, NOT_SHARED, SHARED_SPAN
 from immigrate.kernels.tiles import (
     COLUMN_CLASS,
@@ -45,11 +40,11 @@ from immigrate.kernels.tiles import (
 @jit
 def set_couplings(buffers, tile, boltzmann, anchors, at_floor):
     """c_ij of every pair of a tile: what both anchors give it together."""
-    m, floor, sigma = at_floor
+    (coupling, sums, places), (m, floor, sigma) = buffers, at_floor
     i0, j0 = tile[FIRST_ROW], tile[FIRST_COLUMN]
     kind = HIT if tile[ROW_CLASS] == tile[COLUMN_CLASS] else MISS
     floors, pull = anchors.floor[m, kind], anchors.pull[m, kind]
-    row, column = buffers.row_sums[0], buffers.column_sums[0]
+    row, column = sums.rows[0], sums.columns[0]
     # A sample that does not meet its references in this tile pulls at none of its pairs.
     row_part = 1.0 if tile[SERVES_ROWS] else 0.0
     column_part = 1.0 if tile[SERVES_COLUMNS] else 0.0
@@ -57,9 +52,9 @@ def set_couplings(buffers, tile, boltzmann, anchors, at_floor):
         set_pulls(row, floors[i0 : tile[LAST_ROW]], pull[i0:], (floor, sigma, row_part))
         set_pulls(column, floors[j0 : tile[LAST_COLUMN]], pull[j0:], (floor, sigma, column_part))
     for r in range(tile[LAST_ROW] - i0):
-        first = buffers.first_column[r]
-        c, b_r = row_of(buffers.coupling, buffers, tile, r), row_of(boltzmann, buffers, tile, r)
-        buffers.coupling[buffers.at[r] + c.shape[0] : buffers.at[r + 1]] = 0
+        first = places.first_column[r]
+        c, b_r = row_of(coupling, places, tile, r), row_of(boltzmann, places, tile, r)
+        coupling[places.at[r] + c.shape[0] : places.at[r + 1]] = 0
         if floor < NOT_SHARED:
             pull_r, pull_c = row[r], column[first - j0 :]
             for k in range(c.shape[0]):
@@ -95,30 +90,43 @@ def couple_row(c, t, anchor, others, sigma):
 
 
 @jit
-def add_tile(gradient, sweep, buffers, tile_and_limit):
+def add_tile(gradient, tables, buffers, laid_tile, negligible):
     """Add a tile to the gradient: all pairs at once, or those that count to the waiting list."""
-    t, negligible = tile_and_limit
-    tile = sweep.tiles[t]
-    c = buffers.coupling[: buffers.at[tile[LAST_ROW] - tile[FIRST_ROW]]]
+    block, coupling, waiting = buffers
+    places, tile = laid_tile
+    c = coupling[: places.at[tile[LAST_ROW] - tile[FIRST_ROW]]]
     n_counting = count_above(c, negligible)
-    if n_counting == 0:
-        return
     sign = 1 if tile[ROW_CLASS] == tile[COLUMN_CLASS] else -1
-    if 3 * n_counting > c.shape[0] and 2 * c.shape[0] > sweep.shape.n_buffer:
-        share_out(c, gradient)
-        add_all(gradient, sweep, buffers, tile, sign)
-    else:
-        if sign != buffers.waiting[1]:
-            flush(gradient, sweep, buffers)
-            buffers.waiting[1] = sign
+    if 3 * n_counting > c.shape[0] and 2 * c.shape[0] > block.ones.shape[0]:
+        add_all(gradient, tables, block, (c, sign), laid_tile)
+    elif n_counting > 0:
+        if sign != waiting.n_and_sign[1]:
+            flush(gradient, tables, block.D, waiting)
+            waiting.n_and_sign[1] = sign
         for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
-            c_r = c[buffers.at[r] : buffers.at[r + 1]]
+            c_r = c[places.at[r] : places.at[r + 1]]
             n_row = count_above(c_r, negligible)
-            if n_row == 0:
-                continue
-            if buffers.waiting[0] + n_row > buffers.scale.shape[0]:
-                flush(gradient, sweep, buffers)
-            append_row(buffers, tile[FIRST_ROW] + r, buffers.first_column[r], c_r, negligible)
+            if waiting.n_and_sign[0] + n_row > waiting.scale.shape[0]:
+                flush(gradient, tables, block.D, waiting)
+            if n_row > 0:
+                append_row(waiting, tile[FIRST_ROW] + r, places.first_column[r], c_r, negligible)
+
+
+@jit_inlined
+def add_all(gradient, tables, block, coupling, laid_tile):
+    """Add every pair of a tile to the gradient."""
+    (places, tile), (c, sign) = laid_tile, coupling
+    at, n_rows, r = places.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
+    p, panel = tables.columns.shape[0], block.D.shape[0]
+    share_out(c, gradient)
+    while r < n_rows:
+        end = end_of_group(at, r, n_rows, block.ones.shape[0])
+        for a in range(0, p, panel):
+            b = min(a + panel, p)
+            group = group_of(places, tile, (r, end), (a, b))
+            fill_group(block.D, tables, tables.kinds, group, c[at[r] :])
+            add_statistic(gradient, block.D, sign * (at[end] - at[r]), a, b)
+        r = end
 
 
 @jit
@@ -131,18 +139,18 @@ def count_above(c, negligible):
 
 
 @jit
-def append_row(buffers, i, first_column, c, negligible):
+def append_row(waiting, i, first_column, c, negligible):
     """Put the pairs of a row that count on the waiting list."""
-    at = buffers.waiting[0]
+    at = waiting.n_and_sign[0]
     for k in range(c.shape[0]):
         if c[k] > negligible:
-            buffers.i[at], buffers.j[at] = i, first_column + k
-            buffers.scale[at] = c[k]
+            waiting.i[at], waiting.j[at] = i, first_column + k
+            waiting.scale[at] = c[k]
             at += 1
-    buffers.waiting[0] = at
+    waiting.n_and_sign[0] = at
 
 
-@jit
+@jit_inlined
 def share_out(c, gradient):
     """Turn c into what a difference is multiplied by: in d d' each of the two has its root."""
     if gradient.ndim == 2:
@@ -151,40 +159,18 @@ def share_out(c, gradient):
 
 
 @jit
-def add_all(gradient, sweep, buffers, tile, sign):
-    """Add every pair of a tile to the gradient."""
-    at, n_rows, r = buffers.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
-    p, panel = sweep.columns.values.shape[0], buffers.D.shape[0]
-    while r < n_rows:
-        end = end_of_group(at, r, n_rows, sweep.shape.n_buffer)
-        for a in range(0, p, panel):
-            b = min(a + panel, p)
-            if sweep.is_plain:
-                fill_group(buffers, sweep, tile, (r, end, a, b), buffers.coupling[at[r] :])
-            else:
-                fill_mixed_group(buffers, sweep, tile, (r, end, a, b), buffers.coupling[at[r] :])
-            add_statistic(gradient, buffers.D, sign * (at[end] - at[r]), a, b)
-        r = end
-
-
-@jit
-def flush(gradient, sweep, buffers):
+def flush(gradient, tables, D, waiting):
     """Add the waiting pairs to the gradient."""
-    n_pairs, sign = buffers.waiting
+    n_pairs, sign = waiting.n_and_sign
     n_whole = whole_vectors(n_pairs)
-    buffers.scale[n_pairs:n_whole] = 0
-    scale = buffers.scale[:n_whole]
-    share_out(scale, gradient)
-    p, panel = sweep.columns.values.shape[0], buffers.D.shape[0]
+    waiting.scale[n_pairs:n_whole] = 0
+    share_out(waiting.scale[:n_whole], gradient)
+    p, panel = tables.columns.shape[0], D.shape[0]
     for a in range(0, p if n_pairs > 0 else 0, panel):
         b = min(a + panel, p)
-        if sweep.is_plain:
-            x, X = sweep.rows.values[a:b], sweep.columns.values[a:b]
-            fill_pairs(buffers.D, x, X, buffers.i, buffers.j, scale)
-        else:
-            fill_mixed_pairs(buffers.D, sweep, (a, b), buffers.i, buffers.j, scale)
-        add_statistic(gradient, buffers.D, sign * n_whole, a, b)
-    buffers.waiting[0] = 0
+        fill_pairs(D, tables, tables.kinds, (a, b, n_whole), waiting)
+        add_statistic(gradient, D, sign * n_whole, a, b)
+    waiting.n_and_sign[0] = 0
 
 
 @jit
