@@ -168,6 +168,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         rounds = list(self._rounds(task, variant, sigmas, rule))
         kept = voters(rounds)
         remember(self, data)
+        task.references.release()
         self.model_ = FittedVote(task.references, tuple(kept), rule, variant.is_soft)
         self.n_iter_ = len(rounds)
         self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
@@ -286,9 +287,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
     def _best_single(self, task: Task, codes: Codes, rules: Sequence[str]) -> tuple[float, str]:
         """Sigma and rule at which a single model has the best leave-one-out accuracy."""
         references = task.references
-        sigmas = sigma_grid(
-            self.sigmas, references.table, task.start, references.encoding.is_nominal
-        )
+        sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
         choices = Choices(sigmas, (None,), rules)
         if len(choices.candidates) == 1:
             return sigmas[0], rules[0]
@@ -330,9 +329,7 @@ def likeliest(tasks: Sequence[Task]) -> Task:
 
     def log_likelihood(task: Task) -> float:
         references = task.references
-        sigma = resolved_sigma(
-            "auto", references.table, task.start, references.encoding.is_nominal
-        )
+        sigma = resolved_sigma("auto", references.table, task.start, references.encoding)
         solution = task.solver.solution(task.problem, task.start, sigma, task.weight_set)
         return task.fitted(solution, sigma, None, "energy").log_likelihood
 

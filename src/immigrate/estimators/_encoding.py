@@ -4,8 +4,9 @@
     nominal     mismatch: its level, two levels differ by 1              one column
                 levels: 1 / sqrt(2) for the level of the sample, else 0  one column per level
 
-Two samples of different levels are 1 apart under even weights in both, so that the choice between
-them does not change where a fit starts.
+each in its unit. Two samples of different levels are equally far apart under even weights in both,
+so that the choice between them does not change where a fit starts. Beside numbers in units of
+their standard deviation two levels are sqrt(2) apart, as two numbers are in the root mean square.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from immigrate.typing import Array, Codes, Mask
 SCALES = ("std", "range")
 NOMINALS = ("auto", "mismatch", "levels")
 LEVEL_HEIGHT = float(np.sqrt(0.5))
+# The unit of levels beside numbers in units of their standard deviation. Measured: docs/columns.md.
+LEVEL_DEVIATION = float(np.sqrt(0.5))
 # Beyond these a weight for every level is not tried: W has the square of the first, and the
 # second is what the samples can pay for.
 MOST_LEVEL_COLUMNS, FEWEST_SAMPLES_PER_COLUMN = 200, 2
@@ -44,8 +47,8 @@ class Columns(BaseEstimator):
         the known values, or the numbers as they are, as in the R package. Differences of
         features are added up, so that without units the feature with the largest numbers wins.
     nominal : {"auto", "mismatch", "levels"}, default="auto"
-        Difference between two levels. "mismatch": 1, with one weight for the column. "levels":
-        one weight per level, which can tell levels that matter from levels that do not where
+        How levels are compared. "mismatch": two levels are 1 apart (sqrt(2) with ``scale="std"``),
+        with one weight for the column. "levels": one weight per level, which can tell levels that matter from levels that do not where
         there are samples enough; tables of weights show their sum. "auto" lets the likelihood of
         leave-one-out predictions choose, where a column has more than two levels.
 
@@ -102,7 +105,7 @@ class Encoding:
     Attributes
     ----------
     units : ndarray of shape (p,)
-        What a difference of 1 is; 1 for nominal columns.
+        What a difference of 1 is: of numbers, and of two levels, which are 1 apart.
     n_levels : ndarray of shape (p,)
         Number of levels of nominal columns, 0 for numbers.
     by_level : bool
@@ -117,6 +120,8 @@ class Encoding:
     def of(cls, values: Array, n_levels: Codes, scale: str | None) -> Encoding:
         """Units from the known values of the training samples."""
         units = difference_units(values, n_levels > 0, scale)
+        if scale == "std":
+            units[n_levels > 0] = LEVEL_DEVIATION
         return cls(np.where(np.abs(units - 1) <= SAME_UNIT, 1.0, units), n_levels)
 
     def columns(self, chosen: Mask) -> Encoding:
@@ -138,16 +143,23 @@ class Encoding:
         """Columns of the encoding that hold codes of levels, (q,)."""
         return (self.n_levels[self.owner] > 0) & ~self._is_spread[self.owner]
 
+    @cached_property
+    def mismatch(self) -> Array:
+        """Difference between two levels of each column of the encoding, (q,)."""
+        return 1.0 / np.where(self.is_nominal, self.units[self.owner], 1.0)
+
     def table(self, values: Array) -> Array:
         """The encoded table, (n, q); the same array where nothing is to be done."""
-        if (self.units != 1).any():
+        # Codes are compared and not subtracted: the unit of levels is in `mismatch`.
+        units = np.where(self.n_levels > 0, 1.0, self.units)
+        if (units != 1).any():
             with np.errstate(over="ignore"):  # infinity is refused where the samples are scored
-                values = (values / self.units).astype(values.dtype, copy=False)
+                values = (values / units).astype(values.dtype, copy=False)
         if not self._is_spread.any():
             return values
         parts = [
-            level_columns(x, int(n)) if is_spread else x[:, None]
-            for x, n, is_spread in zip(values.T, self.n_levels, self._is_spread)
+            level_columns(x, int(n)) / unit if is_spread else x[:, None]
+            for x, n, unit, is_spread in zip(values.T, self.n_levels, self.units, self._is_spread)
         ]
         return np.hstack(parts).astype(values.dtype, copy=False)
 

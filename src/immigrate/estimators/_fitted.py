@@ -81,6 +81,7 @@ class References:
                 self.codes,
                 form=self.form,
                 is_nominal=self.encoding.is_nominal,
+                mismatch=self.encoding.mismatch,
                 anchor_weight=self.anchor_weight,
                 n_threads=n_threads,
             )
@@ -92,6 +93,11 @@ class References:
         """Scores of new samples, as they were read, under several models in one sweep."""
         X = self.encoding.table(X if self.is_used.all() else X[:, self.is_used])
         return self.problem(n_threads(n_jobs)).class_scores_many(X, weights, sigmas)
+
+    def release(self) -> None:
+        """Keep the layout for predictions and give back the rest: the end of a fit."""
+        for problem in self.laid_out.values():
+            problem.release()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "laid_out": {}}

@@ -192,9 +192,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     def _fitted(self, task: Task) -> tuple[FittedMargin, Solution, Solver]:
         """The model that one task leads to."""
         references = task.references
-        sigma = resolved_sigma(
-            self.sigma, references.table, task.start, references.encoding.is_nominal
-        )
+        sigma = resolved_sigma(self.sigma, references.table, task.start, references.encoding)
         on_step = print_step if self.verbose else None
         solution = task.solver.solution(
             task.problem, task.start, sigma, task.weight_set, on_step=on_step

@@ -200,9 +200,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         paths = []
         for task in learning_tasks(base, data, self.n_jobs):
             references = task.references
-            sigmas = sigma_grid(
-                self.sigmas, references.table, task.start, references.encoding.is_nominal
-            )
+            sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
             choices = Choices(sigmas, self.prunes, self.rules)
             path = weight_path(task, path_solver(task), choices, verbose=self.verbose)
             paths.append((task, choices, path))

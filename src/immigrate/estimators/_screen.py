@@ -191,6 +191,7 @@ def im4e_importances(data: TrainingData, solver: Solver, n_jobs: int | None) -> 
         data.codes,
         form=LINEAR,
         is_nominal=data.reader.is_nominal[is_used],
+        mismatch=np.broadcast_to(data.mismatch, len(is_used))[is_used],
         anchor_weight=data.anchor_weight,
         n_threads=n_threads(n_jobs),
     )

@@ -81,7 +81,7 @@ def learning_tasks(
     # Dates, identifiers and columns without a value are no features, whatever a screen says.
     screened = Screened(data.reader.is_used, importances=None)
     if model.screen is not None:
-        in_units = replace(data, X=encoding.table(data.X))
+        in_units = replace(data, X=encoding.table(data.X), mismatch=encoding.mismatch)
         screened = resolved_screen(model.screen).passed(in_units, solver, n_jobs)
     encoding = encoding.columns(screened.is_kept)
     task = TaskMaker(model, data, screened, solver, weight_set, n_jobs)

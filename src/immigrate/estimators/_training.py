@@ -33,12 +33,15 @@ class TrainingData:
         D of Eq. 10, with sum 1; None where all samples weigh the same.
     source : TrainingTable
         The whole table as it was read: classes, names, levels.
+    mismatch : float or ndarray of shape (p,)
+        Difference between two levels, in the units of `X`.
     """
 
     X: Array
     codes: Codes
     anchor_weight: Array | None
     source: TrainingTable
+    mismatch: Array | float = 1.0
 
     @property
     def classes(self) -> np.ndarray:

@@ -15,6 +15,7 @@ from immigrate.checks import check_option, check_positive
 from immigrate.core.differences import ColumnDifferences
 from immigrate.core.distances import quadratic_manhattan
 from immigrate.core.forms import QUADRATIC
+from immigrate.estimators._encoding import Encoding
 from immigrate.typing import Array, Codes, Mask
 
 # Measured over real tables: docs/choosing-sigma.md.
@@ -26,23 +27,21 @@ PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 MOST_ANCHORS, MOST_NEIGHBOURS = 64, 512
 
 
-def resolved_sigma(sigma: Any, X: Array, W: Array, is_nominal: Mask | None = None) -> float:
+def resolved_sigma(sigma: Any, X: Array, W: Array, encoding: Encoding | None = None) -> float:
     """`sigma` as a number: "auto" is AUTO_MULTIPLE times the typical distance under `W`."""
     if isinstance(sigma, str):
         check_option("sigma", sigma, ("auto",))
-        return AUTO_MULTIPLE * typical_distance(X, W, is_nominal)
+        return AUTO_MULTIPLE * typical_distance(X, W, encoding)
     return check_positive("sigma", sigma)
 
 
-def sigma_grid(sigmas: Any, X: Array, W: Array, is_nominal: Mask | None = None) -> list[float]:
+def sigma_grid(sigmas: Any, X: Array, W: Array, encoding: Encoding | None = None) -> list[float]:
     """Candidates, largest first."""
     if isinstance(sigmas, str):
         check_option("sigmas", sigmas, ("auto", "paper"))
         if sigmas == "paper":
             return list(PAPER_GRID)
-        grid: list[float] = np.multiply(
-            AUTO_MULTIPLES, typical_distance(X, W, is_nominal)
-        ).tolist()
+        grid: list[float] = np.multiply(AUTO_MULTIPLES, typical_distance(X, W, encoding)).tolist()
         return grid
     is_list = isinstance(sigmas, Iterable) and np.ndim(np.asarray(sigmas)) != 0
     values = list(sigmas) if is_list else []
@@ -51,14 +50,16 @@ def sigma_grid(sigmas: Any, X: Array, W: Array, is_nominal: Mask | None = None) 
     return sorted((check_positive("sigmas", value) for value in values), reverse=True)
 
 
-def typical_distance(X: Array, W: Array, is_nominal: Mask | None = None) -> float:
+def typical_distance(X: Array, W: Array, encoding: Encoding | None = None) -> float:
     """Median q over pairs of samples; the mean where more than half of the pairs coincide.
 
     From a sample of pairs spread over the table. Rows are taken in the order of their sums,
     so that neither the order of the table nor that of its columns matters.
     """
+    is_nominal = None if encoding is None else encoding.is_nominal
+    mismatch = 1.0 if encoding is None else encoding.mismatch
     samples = X[_spread(_row_order(X, is_nominal), MOST_NEIGHBOURS)].astype(np.float64)
-    differences = ColumnDifferences.of(samples, is_nominal)
+    differences = ColumnDifferences.of(samples, is_nominal, mismatch=mismatch)
     distances = plain_distances if differences.is_plain else mixed_distances
     q = distances(samples, W, differences)
     # The median is 0 where most samples coincide, as in tables of few levels.

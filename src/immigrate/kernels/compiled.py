@@ -134,6 +134,11 @@ class CompiledPass:
         weight[self._anchors] = anchor_weight[self._order[self._anchors]]
         return weight
 
+    def release(self) -> None:
+        """Give back what only training needs: Boltzmann factors as large as the working memory."""
+        self._last_store = None
+        vars(self).pop("_tiles", None)
+
     def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
         """Cost, gradient and leave-one-out scores at `W`, a symmetric matrix or a vector.
 

@@ -362,7 +362,8 @@ jit_allocating_reordered = _inner(nogil=True, fastmath={"reassoc"})
 def jit_cached(function: Callable[..., Any]) -> Any:
     """`jit` for what Python calls: compiled once for all processes, if a folder can be written."""
     # Nobody calls it from C.
-    return cached(njit(fastmath=REORDER, no_cfunc_wrapper=True, **OPTIONS)(function))
+    options = {**OPTIONS, "no_cfunc_wrapper": True}
+    return cached(njit(fastmath=REORDER, **options)(function))
 
 
 def jit_allocating_cached(function: Callable[..., Any]) -> Any:

@@ -119,6 +119,9 @@ class PlainPass:
         """The same table with other anchor weights."""
         return replace(self, anchor_weight=anchor_weight)
 
+    def release(self) -> None:
+        """Nothing is kept between passes."""
+
     def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
         """Cost, gradient and leave-one-out scores; no gradient for a cost above the limit."""
         cost, gradient = margin(self.pieces, W, sigma, self.anchor_weight)

@@ -119,6 +119,10 @@ class MarginProblem:
         many = self._passes.scores_many(self._within_reach(X_new), weights, scaled)
         return [_in_units(scores, unit) for scores in many]
 
+    def release(self) -> None:
+        """Give back what only training needs, when a model is kept for its predictions."""
+        self._passes.release()
+
     def cost_rounding(self, sigma: float) -> float:
         """Size of the rounding error of a cost: its logarithms come multiplied by sigma."""
         return 8 * float(np.finfo(np.float64).eps) * sigma * float(np.log(self.n_samples))
