@@ -11,16 +11,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from benchmarks.messy_tables import RESULTS as MESSY_RESULTS
 from benchmarks.messy_tables import summary
-from benchmarks.native_columns import ALL_SCALED, CATEGORICAL, MISMATCHES, NOMINALS, PREPARED
+from benchmarks.native_columns import (
+    ALL_SCALED,
+    CATEGORICAL,
+    MISMATCHES,
+    NOMINALS,
+    ONE_HOT_MISMATCH,
+    PREPARED,
+)
 from benchmarks.native_columns import RESULTS as ACCURACY_RESULTS
 
 PAGE = Path(__file__).parents[1] / "docs" / "columns.md"
-GAMETES_RESULTS = ACCURACY_RESULTS.with_name("gametes_gaps.csv")
+GAMETES_RESULTS = ACCURACY_RESULTS.with_name("gametes_missing.csv")
 NATIVE = "nominal='auto'"
 WAYS = {PREPARED: "one-hot", ALL_SCALED: "one-hot, all scaled"}
 WAYS |= {f"nominal={nominal!r}": f'`"{nominal}"`' for nominal in NOMINALS}
@@ -53,7 +61,7 @@ def without_zero(value: float) -> str:
 
 def compared(rows: pd.DataFrame, ways: dict[str, str]) -> str:
     """One line per table, one column per way, and the means over the tables."""
-    means = rows.groupby(["missing", "table", "way"], sort=False).mean(numeric_only=True)
+    means: Any = rows.groupby(["missing", "table", "way"], sort=False).mean(numeric_only=True)
     lines = [
         [_case(missing, table), *(shown(means.loc[missing, table, way]) for way in ways)]
         for missing, table in dict.fromkeys((key[0], key[1]) for key in means.index)
@@ -81,7 +89,7 @@ def level_table() -> str:
     return compared(pd.concat([rows, *same]), WAYS)
 
 
-def gap_table() -> str:
+def missing_table() -> str:
     """Tables of numbers with values removed."""
     rows = accuracy_results()
     ways = {PREPARED: "means filled in", NATIVE: "as it is"}
@@ -92,6 +100,11 @@ def mismatch_table() -> str:
     """Scales of a mismatch beside numbers in standard deviations."""
     rows = accuracy_results()
     ways = {f"mismatch {size:.3g}": f"{size:.3g}" for size in MISMATCHES}
+    one_hot = f"mismatch {ONE_HOT_MISMATCH:.3g}"
+    ways |= {
+        f"nominal={nominal!r}, {one_hot}": f'{ONE_HOT_MISMATCH:.3g}, `"{nominal}"`'
+        for nominal in ("levels", "auto")
+    }
     return compared(rows[rows["way"].isin(ways)], ways)
 
 
@@ -117,7 +130,7 @@ def gametes_table() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "levels": level_table,
-    "gaps": gap_table,
+    "missing": missing_table,
     "mismatch": mismatch_table,
     "messy": messy_table,
     "gametes": gametes_table,

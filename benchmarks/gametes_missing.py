@@ -1,9 +1,9 @@
 """The pair of GAMETES found again after a share of the values was removed.
 
-    OMP_NUM_THREADS=1 python benchmarks/gametes_gaps.py --data FOLDER
+    OMP_NUM_THREADS=1 python benchmarks/gametes_missing.py --data FOLDER
 
-1,600 samples, 20 columns, a pair without main effects. Writes results/gametes_gaps.csv and prints,
-for each share, in how many tables the pair is first and its largest adjusted p-value.
+1,600 samples, 20 columns, a pair without main effects. Writes results/gametes_missing.csv and
+prints, for each share, in how many tables the pair is first and its largest adjusted p-value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pandas as pd
 
 from immigrate import InteractionTest
 
-RESULTS = Path(__file__).parent / "results" / "gametes_gaps.csv"
+RESULTS = Path(__file__).parent / "results" / "gametes_missing.csv"
 PAIR = {"P1", "P2"}
 SHARES = [0.0, 0.1, 0.3, 0.5]
 
