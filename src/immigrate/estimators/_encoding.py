@@ -25,7 +25,7 @@ from immigrate.typing import Array, Codes, Mask
 SCALES = ("std", "range")
 NOMINALS = ("auto", "mismatch", "levels")
 LEVEL_HEIGHT = float(np.sqrt(0.5))
-# The unit of levels beside numbers in units of their standard deviation. Measured: docs/columns.md.
+# The unit of levels beside numbers in units of their deviation. Measured: docs/columns.md.
 LEVEL_DEVIATION = float(np.sqrt(0.5))
 # Beyond these a weight for every level is not tried: W has the square of the first, and the
 # second is what the samples can pay for.
@@ -47,10 +47,11 @@ class Columns(BaseEstimator):
         the known values, or the numbers as they are, as in the R package. Differences of
         features are added up, so that without units the feature with the largest numbers wins.
     nominal : {"auto", "mismatch", "levels"}, default="auto"
-        How levels are compared. "mismatch": two levels are 1 apart (sqrt(2) with ``scale="std"``),
-        with one weight for the column. "levels": one weight per level, which can tell levels that matter from levels that do not where
-        there are samples enough; tables of weights show their sum. "auto" lets the likelihood of
-        leave-one-out predictions choose, where a column has more than two levels.
+        How levels are compared. "mismatch": two levels are 1 apart (sqrt(2) with
+        ``scale="std"``), with one weight for the column. "levels": one weight per level, which
+        can tell levels that matter from levels that do not where there are samples enough;
+        tables of weights show their sum. "auto" lets the likelihood of leave-one-out
+        predictions choose, where a column has more than two levels.
 
     See Also
     --------
