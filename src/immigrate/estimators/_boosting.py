@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.checks import check_count, check_option
 from immigrate.columns import read_table
 from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
-from immigrate.estimators._fitted import RULES, FittedVote
+from immigrate.estimators._fitted import RULES, FittedVote, chosen_encoding
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
     base_classifier,
@@ -161,7 +161,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
         data = base_training_data(self, base, X, y, sample_weight)
         variant.check(len(data.classes))
-        task = likeliest(learning_tasks(base, data, self.n_jobs))
+        task = chosen_task(learning_tasks(base, data, self.n_jobs))
         sigmas, rule = variant.schedule(
             n_rounds, rules, lambda rules: self._best_single(task, data.codes, rules)
         )
@@ -322,18 +322,17 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
                 return
 
 
-def likeliest(tasks: Sequence[Task]) -> Task:
-    """Of two ways to encode levels, the one whose single model leave-one-out finds likelier."""
+def chosen_task(tasks: Sequence[Task]) -> Task:
+    """Of two ways to encode levels, the one that leave-one-out chooses for a single model."""
     if len(tasks) == 1:
         return tasks[0]
-
-    def log_likelihood(task: Task) -> float:
+    models = []
+    for task in tasks:
         references = task.references
         sigma = resolved_sigma("auto", references.table, task.start, references.encoding)
         solution = task.solver.solution(task.problem, task.start, sigma, task.weight_set)
-        return task.fitted(solution, sigma, None, "energy").log_likelihood
-
-    return max(tasks, key=log_likelihood)
+        models.append(task.fitted(solution, sigma, None, "energy"))
+    return tasks[chosen_encoding(models)]
 
 
 def trainer(task: Task, *, is_warm: bool) -> Trainer:

@@ -132,14 +132,14 @@ class FittedMargin:
         return cls(references, solution.weights, sigma, rule, solution.scores)
 
     @property
-    def log_likelihood(self) -> float:
-        """Mean log probability of the true classes in leave-one-out predictions.
+    def log_likelihoods(self) -> Array:
+        """Log probability of each sample's own class in leave-one-out predictions, (n,).
 
         A criterion for choosing between models, not an estimate of performance.
         """
         probability = class_probability(self.left_out.free_energy, self.sigma)
         own = probability[np.arange(len(probability)), self.references.codes]
-        return float(np.log(np.maximum(own, np.finfo(float).tiny)).mean())
+        return np.log(np.maximum(own, np.finfo(float).tiny))
 
     def scores(
         self, X: Array | None, n_jobs: int | None = None, *, rule: str | None = None
@@ -154,6 +154,19 @@ class FittedMargin:
             scores = self.references.scores(X, [self.weights], [self.sigma], n_jobs)[0]
         decisive: Array = getattr(scores, RULES[rule or self.rule])
         return decisive
+
+
+def chosen_encoding(models: Sequence[FittedMargin]) -> int:
+    """Which model to take: the first, unless the second is clearly likelier.
+
+    The first has a weight per nominal column, the second one per level. Weights have seen the
+    samples that leave-one-out predicts, and the more there are the more: the gain must be larger
+    than its standard error. There is nothing to choose where there is one model.
+    """
+    if len(models) == 1:
+        return 0
+    gain = models[1].log_likelihoods - models[0].log_likelihoods
+    return int(gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import VECTOR_SETS, share
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._encoding import Columns, Encoding, offered_encodings, resolved_columns
-from immigrate.estimators._fitted import RULES, FittedMargin, References
+from immigrate.estimators._fitted import RULES, FittedMargin, References, chosen_encoding
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
@@ -175,8 +175,7 @@ class IM4EClassifier(MarginClassifier):
             on_step = print_step if self.verbose else None
             solution = feature_weights(problem, solver, sigma, on_step)
             fits.append((FittedMargin.of(references, solution, sigma, self.rule), solution))
-        # Two ways to encode levels: the likelihood of leave-one-out predictions chooses.
-        model, solution = max(fits, key=lambda fit: fit[0].log_likelihood)
+        model, solution = fits[chosen_encoding([model for model, _ in fits])]
         warn_unless_converged(solution, solver)
         remember(self, data)
         self._adopt(model, solution)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from immigrate.checks import check_option, check_prune
 from immigrate.estimators._encoding import Columns, resolved_columns
-from immigrate.estimators._fitted import RULES, FittedMargin
+from immigrate.estimators._fitted import RULES, FittedMargin, chosen_encoding
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
@@ -181,8 +181,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         check_prune("prune", self.prune)
         data = base_training_data(self, self, X, y, sample_weight)
         fits = [self._fitted(task) for task in learning_tasks(self, data, self.n_jobs)]
-        # Two ways to encode levels: the likelihood of leave-one-out predictions chooses.
-        model, solution, solver = max(fits, key=lambda fit: fit[0].log_likelihood)
+        model, solution, solver = fits[chosen_encoding([model for model, *_ in fits])]
         # A warning may be an error to the user: it comes before anything is written here.
         warn_unless_converged(solution, solver)
         remember(self, data)

@@ -23,6 +23,7 @@ from immigrate.estimators._choice import (
     weight_path,
 )
 from immigrate.estimators._encoding import resolved_columns
+from immigrate.estimators._fitted import FittedMargin, chosen_encoding
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
     base_classifier,
@@ -204,7 +205,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             choices = Choices(sigmas, self.prunes, self.rules)
             path = weight_path(task, path_solver(task), choices, verbose=self.verbose)
             paths.append((task, choices, path))
-        return max(paths, key=lambda one: max(point.model.log_likelihood for point in one[2]))
+        return paths[chosen_encoding([likeliest_of(path) for *_, path in paths])]
 
     @property
     def scores_path_(self) -> pd.DataFrame:
@@ -273,6 +274,11 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self._adopt(point.model, point.solution)
         self.prune_, self.weights_path_, self.costs_path_ = point.prune, weights, costs
         self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen
+
+
+def likeliest_of(path: Sequence[PathPoint]) -> FittedMargin:
+    """The model of a path that leave-one-out finds likeliest."""
+    return max((point.model for point in path), key=lambda model: model.log_likelihoods.mean())
 
 
 def as_encoded(base: ImmigrateClassifier, task: Task) -> ImmigrateClassifier:
