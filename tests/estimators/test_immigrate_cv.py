@@ -36,15 +36,17 @@ def test_papers_protocol_is_a_plain_grid_search(loader):
     X, y = loader(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    # Folds of the path share units, which those of a grid search know nothing of.
+    raw = Columns(scale=None)
     path = ImmigrateClassifierCV(
-        ImmigrateClassifier(solver="paper"),
+        ImmigrateClassifier(solver="paper", columns=raw),
         sigmas="paper",
         prunes=(None, "auto"),
         rules=("distance",),
         cv=folds,
     ).fit(X, y)
     grid = GridSearchCV(
-        ImmigrateClassifier(solver="paper", rule="distance"),
+        ImmigrateClassifier(solver="paper", rule="distance", columns=raw),
         {"sigma": PAPER_GRID, "prune": [None, "auto"]},
         cv=folds,
     ).fit(X, y)
