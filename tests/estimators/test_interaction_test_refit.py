@@ -8,10 +8,9 @@ import pytest
 from interaction_problems import additive_data, xor_data
 
 import immigrate.estimators._interaction_test as estimator_module
-import immigrate.estimators._tested_terms as terms_module
+import immigrate.estimators.tested_terms as terms_module
 from immigrate import ImmigrateClassifier, InteractionTest
-from immigrate.estimators._interaction_test import fitted_on_read
-from immigrate.estimators._tested_terms import ReadTable
+from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 
 STAGES = [
     (estimator_module, "read_training_table"),

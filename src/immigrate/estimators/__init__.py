@@ -21,10 +21,9 @@ from immigrate.estimators._encoding import Columns
 from immigrate.estimators._im4e import IM4EClassifier
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
-from immigrate.estimators._interaction_test import InteractionTest, fitted_on_read
+from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
-from immigrate.estimators._tested_terms import ReadTable
 from immigrate.estimators._variants import PaperBoosting
 from immigrate.estimators.relief import (
     LFE,
@@ -46,11 +45,9 @@ __all__ = [
     "ImmigrateSelector",
     "InteractionTest",
     "PaperBoosting",
-    "ReadTable",
     "Relief",
     "ReliefF",
     "Screen",
     "Simba",
-    "fitted_on_read",
     "make_margin_knn",
 ]

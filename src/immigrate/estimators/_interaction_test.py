@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -20,7 +20,7 @@ from immigrate.columns import (
     check_class_sizes,
     read_training_table,
 )
-from immigrate.estimators._tested_terms import (
+from immigrate.estimators.tested_terms import (
     ORDER_NAMES,
     Outcome,
     ReadTable,
@@ -290,20 +290,6 @@ class InteractionTest(BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def fitted_on_read(test: InteractionTest, read: ReadTable) -> InteractionTest:
-    """A clone of `test`, fitted on a table that an estimator has read and warned of before."""
-    test = clone(test)
-    classes, sizes = np.unique(read.counted().codes, return_counts=True)
-    check_class_sizes(classes, sizes, least=1)
-    test._check_parameters()
-    outcome = test._outcome(read)
-    test.classes_ = classes
-    test.n_features_in_ = read.values.shape[1]
-    test.feature_names_in_ = np.array(read.names, dtype=object)
-    test._adopt(outcome)
-    return test
 
 
 def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array, NDArray[Any]]:

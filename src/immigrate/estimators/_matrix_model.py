@@ -11,9 +11,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from immigrate.checks import check_count
 from immigrate.columns import ColumnReader
-from immigrate.estimators._interaction_test import fitted_on_read
-from immigrate.estimators._tested_terms import ReadTable
 from immigrate.estimators._training import as_counts
+from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import (
     beside_test,
     feature_share,

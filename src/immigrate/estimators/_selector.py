@@ -30,10 +30,10 @@ from immigrate.columns import (
 from immigrate.estimators._chosen_columns import chosen_columns
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._importance import chosen_by_importance
-from immigrate.estimators._interaction_test import fitted_on_read, warn_if_no_counts
+from immigrate.estimators._interaction_test import warn_if_no_counts
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
-from immigrate.estimators._tested_terms import ReadTable
+from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
 from immigrate.typing import Array, Codes, Mask
 

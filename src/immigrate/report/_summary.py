@@ -12,7 +12,8 @@ import pandas as pd
 
 from immigrate._version import __version__
 from immigrate.columns import in_order, messages, read_table
-from immigrate.estimators import InteractionTest, ReadTable, fitted_on_read
+from immigrate.estimators import InteractionTest
+from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import PAIR, beside_test, untested
 from immigrate.messages import progress
 from immigrate.report._given import Given

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from immigrate.columns import check_class_sizes
 from immigrate.inference.additive import AdditiveModel, null_model
 from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.encoding import Encoded, interaction_functions
@@ -23,6 +25,9 @@ from immigrate.inference.search import Effort, Search, Study, searched_terms
 from immigrate.inference.stepwise import ROUNDING, Found, Stepwise, stepwise_terms
 from immigrate.messages import warn_user
 from immigrate.typing import Array, Codes, Mask
+
+if TYPE_CHECKING:
+    from immigrate.estimators._interaction_test import InteractionTest
 
 ORDER_NAMES = {2: "pair", 3: "triple"}
 
@@ -173,3 +178,17 @@ def of_the_null_model(model: AdditiveModel) -> str:
         f"Main effects of {len(model.features)} features explain "
         f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples"
     )
+
+
+def fitted_on_read(test: InteractionTest, read: ReadTable) -> InteractionTest:
+    """A clone of `test`, fitted on a table that an estimator has read and warned of before."""
+    test = clone(test)
+    classes, sizes = np.unique(read.counted().codes, return_counts=True)
+    check_class_sizes(classes, sizes, least=1)
+    test._check_parameters()
+    outcome = test._outcome(read)
+    test.classes_ = classes
+    test.n_features_in_ = read.values.shape[1]
+    test.feature_names_in_ = np.array(read.names, dtype=object)
+    test._adopt(outcome)
+    return test
