@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from immigrate.files import whole_file
 from paper.cells import Cell, Outcome
 
 _SCHEMA = """
@@ -24,7 +25,8 @@ CREATE TABLE IF NOT EXISTS cells (
     PRIMARY KEY (data, method, repeat, fold, n_folds)
 )
 """
-DATABASE, TRACKED = "results.sqlite", "repeats.csv"
+DATABASE, TRACKED, SETTINGS = "results.sqlite", "repeats.csv", "settings.csv"
+_SETTINGS_KEY = ["method", "settings_id"]
 _KEY = ["data", "method", "repeat", "fold", "n_folds"]
 _REPEAT = ["data", "method", "n_folds", "repeat"]
 
@@ -120,17 +122,29 @@ def write_tracked(frame: pd.DataFrame, folder: Path) -> None:
     repeats = frame.groupby([*_REPEAT, "settings_id"], sort=True).agg(
         **joined, seconds=("seconds", " ".join), **one
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    repeats.reset_index().to_csv(folder / TRACKED, index=False)
+    repeats = repeats.reset_index()
     used = frame[["method", "settings_id", "settings"]].drop_duplicates()
-    used.sort_values(["method", "settings_id"]).to_csv(folder / "settings.csv", index=False)
+    counts = repeats.groupby(_SETTINGS_KEY).size().rename("n_repeats").reset_index()
+    used = used.merge(counts, on=_SETTINGS_KEY).sort_values(_SETTINGS_KEY)
+    # Each file appears whole; whoever is killed between the two leaves counts that do not agree,
+    # which `read_tracked` says.
+    for name, table in ((TRACKED, repeats), (SETTINGS, used)):
+        with whole_file(folder / name) as place:
+            table.to_csv(place, index=False)
 
 
 def read_tracked(folder: Path) -> pd.DataFrame:
     """The cells that `write_tracked` wrote, one row per cell."""
     numbers = {"repeat": int, "n_folds": int}
-    repeats = pd.read_csv(folder / TRACKED, dtype=str).fillna("").astype(numbers)
-    settings = pd.read_csv(folder / "settings.csv", dtype=str).fillna("")
+    try:
+        repeats = pd.read_csv(folder / TRACKED, dtype=str).fillna("").astype(numbers)
+        settings = pd.read_csv(folder / SETTINGS, dtype=str).fillna("")
+        _check_complete(repeats, settings)
+    except (ValueError, KeyError) as error:
+        raise ValueError(
+            f"{TRACKED} and {SETTINGS} in {folder} are damaged: {error} Restore both from version "
+            "control, or remove them and export again where the database is."
+        ) from error
     lists = ["fold", "correct", "tested", "seconds"]
     for column in lists:
         repeats[column] = repeats[column].str.split(" ")
@@ -143,6 +157,21 @@ def read_tracked(folder: Path) -> pd.DataFrame:
     columns = [*_KEY, "status", "n_correct", "n_tested", "seconds", "error", "note"]
     frame = frame.astype({"fold": int, "seconds": float})
     return frame[[*columns, "settings", "version"]].reset_index(drop=True)
+
+
+def _check_complete(repeats: pd.DataFrame, settings: pd.DataFrame) -> None:
+    """Refuse files of which lines are missing: rows would vanish with the next export."""
+    found = repeats.groupby(_SETTINGS_KEY).size()
+    expected = settings.set_index(_SETTINGS_KEY)["n_repeats"].astype(int)
+    differs = found.index.symmetric_difference(expected.index).union(
+        [key for key in found.index.intersection(expected.index) if found[key] != expected[key]]
+    )
+    if len(differs):
+        method, _ = differs[0]
+        raise ValueError(
+            f"{len(repeats)} repeats are there and {expected.sum()} are expected; those of "
+            f"{method} do not agree."
+        )
 
 
 def _digest(text: str) -> str:
