@@ -42,7 +42,8 @@ def draw_all(
         except (ImportError, FileNotFoundError) as error:
             yield f"{name}: not drawn, {error_text(error)}"
             continue
-        figure.savefig(folder / f"{name}.png", dpi=150, bbox_inches="tight")
+        with whole_file(folder / f"{name}.png") as place:
+            figure.savefig(place, dpi=150, bbox_inches="tight")
         yield str(folder / f"{name}.png")
 
 
@@ -156,7 +157,8 @@ def heat_maps(data: str | None = None):
     from matplotlib.figure import Figure
     from sklearn.preprocessing import StandardScaler
 
-    from immigrate import WeightMatrixDisplay
+    from immigrate.files import whole_file
+from immigrate import WeightMatrixDisplay
 
     figure = Figure(figsize=(10, 9), layout="constrained")
     for axes, code in zip(figure.subplots(2, 2).flat, HEAT_MAPS):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from immigrate.files import whole_file, write_text_whole
 from paper.comparison import (
     OURS_AGAINST_PAPER,
     TESTS,
@@ -35,11 +36,12 @@ def write(frame: pd.DataFrame, folder: Path) -> list[Path]:
     """Write every table to `folder` and return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / "tables.md"]
-    paths[0].write_text(markdown_page(frame))
+    write_text_whole(paths[0], markdown_page(frame))
     for table in TITLES:
         rows = long_table(frame, table)
-        rows.round(3).to_csv(folder / f"table{table}.csv", index=False)
-        (folder / f"table{table}.tex").write_text(latex(frame, table))
+        with whole_file(folder / f"table{table}.csv") as place:
+            rows.round(3).to_csv(place, index=False)
+        write_text_whole(folder / f"table{table}.tex", latex(frame, table))
         paths += [folder / f"table{table}.csv", folder / f"table{table}.tex"]
     return paths
 

@@ -11,6 +11,7 @@ from sklearn.datasets import load_wine
 
 from immigrate._version import __version__
 from immigrate.datasets import make_monk1
+from immigrate.files import whole_file
 from immigrate.plotting import (
     InteractionNetworkDisplay,
     SigmaPathDisplay,
@@ -78,7 +79,8 @@ def draw(model: Any, table: pd.DataFrame, name: str) -> Iterator[Path]:
     }
     for kind, display in displays.items():
         path = FOLDER / f"{name}-{kind}.png"
-        display.figure_.savefig(path, dpi=120)
+        with whole_file(path) as place:
+            display.figure_.savefig(place, dpi=120)
         yield path
 
 

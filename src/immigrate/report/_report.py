@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from immigrate.checks import check_count, check_share
 from immigrate.columns import ColumnWarning
 from immigrate.estimators import ImmigrateClassifierCV
+from immigrate.files import write_text_whole
 from immigrate.messages import progress
 from immigrate.report._given import Given
 from immigrate.report._page import check_can_be_drawn, page
@@ -122,7 +123,7 @@ class Report:
         return page(self.summary, _last_step(self.estimator))
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the page.
+        """Write the page, all of it or nothing: an error leaves the file that was there.
 
         Parameters
         ----------
@@ -133,10 +134,7 @@ class Report:
         pathlib.Path
             Where it is.
         """
-        place = Path(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(self.html(), encoding="utf-8")
-        return place
+        return write_text_whole(path, self.html())
 
     def _repr_html_(self) -> str:
         # In a frame, so that the page's style and the notebook's leave each other alone.
