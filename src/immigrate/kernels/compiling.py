@@ -14,9 +14,10 @@ and one line in the log, never an answer.
   one, and nowhere if there is none.
 
 Functions that only compiled functions call have no machine code of their own (`_InnerLibrary`),
-which takes about a third off the time of the first call. It also makes a process that compiles and one that loads agree to the last bit:
-linked into one process, the calls of a sweep may otherwise end in the machine code that a
-function got when it was compiled alone, and its sums are in another order.
+which takes about a third off the time of the first call. It also makes a process that compiles
+and one that loads agree to the last bit: linked into one process, the calls of a sweep may
+otherwise end in the machine code that a function got when it was compiled alone, and its sums are
+in another order.
 
 This is the one module that uses private names of Numba. When they go, nothing here raises: code is
 not kept (`_payload`, `_rebuilt`, `_entry_name`, `cached`) or compiled the long way (`_inner`).
