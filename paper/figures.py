@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
+from immigrate.files import whole_file
 from paper.cells import error_text
 from paper.comparison import VERDICTS, verdicts
 from paper.datasets import DATASETS, load
@@ -157,8 +158,7 @@ def heat_maps(data: str | None = None):
     from matplotlib.figure import Figure
     from sklearn.preprocessing import StandardScaler
 
-    from immigrate.files import whole_file
-from immigrate import WeightMatrixDisplay
+    from immigrate import WeightMatrixDisplay
 
     figure = Figure(figsize=(10, 9), layout="constrained")
     for axes, code in zip(figure.subplots(2, 2).flat, HEAT_MAPS):

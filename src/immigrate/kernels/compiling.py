@@ -14,10 +14,10 @@ and one line in the log, never an answer.
   one, and nowhere if there is none.
 
 Functions that only compiled functions call have no machine code of their own (`_InnerLibrary`),
-and are optimised where they are called, which together takes more than two fifths off the time of
-the first call. It also makes a process that compiles and one that loads agree to the last bit:
-linked into one process, the calls of a sweep may otherwise end in the machine code that a
-function got when it was compiled alone, and its sums are in another order.
+which takes about a third off the time of the first call. It also makes a process that compiles
+and one that loads agree to the last bit: linked into one process, the calls of a sweep may
+otherwise end in the machine code that a function got when it was compiled alone, and its sums are
+in another order.
 
 This is the one module that uses private names of Numba. When they go, nothing here raises: code is
 not kept (`_payload`, `_rebuilt`, `_entry_name`, `cached`) or compiled the long way (`_inner`).
@@ -278,19 +278,11 @@ def cached(dispatcher: Any) -> Any:
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code of a function that other compiled functions call: no machine code of its own.
 
-    Numba optimises every function and translates it to machine code, with all that it calls
-    inside, at each level of the tree of calls. Only what stands in the function that Python calls
-    is ever run, and there all of it is optimised together.
+    Numba translates every function to machine code, with all that it calls inside, at each level
+    of the tree of calls. Only what stands in the function that Python calls is ever run. They are
+    still optimised one by one: without that, sums come out in another order and differ in their
+    last bit.
     """
-
-    def _optimize_final_module(self) -> None:
-        """What brings loops into a form that vectorises; the rest is left to the caller."""
-        # Without it answers are the same, and the first sweep is some 5 % slower.
-        with contextlib.suppress(AttributeError, TypeError):
-            passes, builder = self._codegen._module_pass_manager(
-                loop_vectorize=False, slp_vectorize=False, opt=0, cost="cheap"
-            )
-            passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -321,7 +313,6 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
 
 def _is_numba_known() -> bool:
     names = (
-        "_optimize_final_module",
         "_finalize_final_module",
         "_finalize_dynamic_globals",
         "_ensure_finalized",
@@ -367,8 +358,7 @@ jit_allocating_reordered = _inner(nogil=True, fastmath={"reassoc"})
 
 def jit_cached(function: Callable[..., Any]) -> Any:
     """`jit` for what Python calls: compiled once for all processes, if a folder can be written."""
-    # Nobody calls it from C.
-    options = {**OPTIONS, "no_cfunc_wrapper": True}
+    options = OPTIONS | {"no_cfunc_wrapper": True}  # nobody calls it from C
     return cached(njit(fastmath=REORDER, **options)(function))
 
 
