@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from immigrate import ImmigrateClassifier
 from immigrate.core.forms import LINEAR
 from immigrate.problems import InlierProblem, MarginProblem
 
@@ -53,3 +54,17 @@ def test_the_gradient_of_an_inlier_problem_is_that_of_central_differences():
         for e in step * np.eye(3)
     ]
     np.testing.assert_allclose(problem.evaluate(w, 0.7).gradient, numeric, rtol=1e-6)
+
+
+def test_a_released_problem_predicts_and_trains_as_before():
+    problem = MarginProblem(X, Y)
+    before = problem.evaluate(W, 0.5), problem.class_scores(X[:3], W, 0.5)
+    problem.release()
+    np.testing.assert_array_equal(problem.class_scores(X[:3], W, 0.5).distance, before[1].distance)
+    np.testing.assert_array_equal(problem.evaluate(W, 0.5).gradient, before[0].gradient)
+
+
+def test_a_fitted_model_does_not_keep_the_boltzmann_factors_of_its_fit():
+    model = ImmigrateClassifier().fit(X, Y)
+    (problem,) = model.model_.references.laid_out.values()
+    assert problem._passes._last_store is None
