@@ -218,7 +218,7 @@ STAGES = {
     "layout": ("immigrate.problems.margin.pass_over", 0),
     "solver": ("immigrate.solvers.Descent.solution", 0),
     "later solver": ("immigrate.solvers.Descent.solution", 1),
-    "choice": ("immigrate.estimators._fitted.FittedMargin.log_likelihood", 0),
+    "release": ("immigrate.estimators._fitted.References.release", 0),
 }
 
 

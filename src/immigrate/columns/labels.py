@@ -14,7 +14,7 @@ from immigrate.columns.objects import FLAG_TYPES
 from immigrate.typing import Codes
 
 # Numbers with more different values than that, some of them seen once, are measured, not given.
-MOST_NUMERIC_CLASSES = 20
+MOST_NUMERIC_CLASSES, LARGEST_SHARE_ONCE = 20, 0.1
 WHAT_TO_DO_WITH_NUMBERS = (
     "A classifier answers with one of a few classes. Use a regression method, or cut the label "
     "into classes, for example with pandas.qcut."
@@ -135,7 +135,9 @@ def _check_not_measured(y: NDArray[Any], classes: NDArray[Any], sizes: Codes) ->
     if y.dtype.kind not in "fiu" or not len(classes):
         return
     is_whole = y.dtype.kind != "f" or bool((classes == np.floor(classes)).all())
-    is_many = len(classes) > MOST_NUMERIC_CLASSES and sizes.min() == 1
+    # Classes are seen again and again; measured numbers often once.
+    n_once = np.count_nonzero(sizes == 1)
+    is_many = len(classes) > MOST_NUMERIC_CLASSES and n_once > LARGEST_SHARE_ONCE * len(classes)
     if not is_whole or is_many:
         raise ValueError(
             f"Unknown label type: y, the label, is continuous, with {len(classes)} different "

@@ -177,6 +177,7 @@ class IM4EClassifier(MarginClassifier):
             fits.append((FittedMargin.of(references, solution, sigma, self.rule), solution))
         model, solution = fits[chosen_encoding([model for model, _ in fits])]
         warn_unless_converged(solution, solver)
+        model.references.release()
         remember(self, data)
         self._adopt(model, solution)
         return self

@@ -184,6 +184,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         model, solution, solver = fits[chosen_encoding([model for model, *_ in fits])]
         # A warning may be an error to the user: it comes before anything is written here.
         warn_unless_converged(solution, solver)
+        model.references.release()
         remember(self, data)
         self._adopt(model, solution)
         return self

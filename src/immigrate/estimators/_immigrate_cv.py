@@ -270,6 +270,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         solutions = [point.solution for point in path[:: len(self.prunes)]]
         weights = np.array([solution.weights for solution in solutions])
         costs = np.array([solution.objective_path[-1] for solution in solutions])
+        task.references.release()
         remember(self, data)
         self._adopt(point.model, point.solution)
         self.prune_, self.weights_path_, self.costs_path_ = point.prune, weights, costs

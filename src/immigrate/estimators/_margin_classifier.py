@@ -123,7 +123,6 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
 
     def _adopt(self, model: FittedMargin, solution: Solution) -> None:
         """Become the model that a solver found; nothing here can fail."""
-        model.references.release()
         self.model_ = model
         self.objective_path_ = np.array(solution.objective_path)
         self.gap_ = solution.gap

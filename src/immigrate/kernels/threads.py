@@ -47,14 +47,17 @@ def run_in_order(task: Callable[[P], R], parts: Sequence[P], n_threads: int) -> 
                 k = left.popleft()
             except IndexError:
                 return
-            results[k] = task(parts[k])
+            try:
+                results[k] = task(parts[k])
+            except BaseException:
+                # After an error or Ctrl-C nobody begins another part.
+                left.clear()
+                raise
 
     helpers = [_pool().submit(work) for _ in range(min(n_threads, len(parts)) - 1)]
     try:
         work()
     finally:
-        # After an error or Ctrl-C nobody begins another part.
-        left.clear()
         _wait_for(helpers)
     return results
 
