@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, reduce
 from typing import NamedTuple
@@ -22,7 +22,7 @@ import numpy as np
 import sklearn
 
 from immigrate.core.differences import gaps
-from immigrate.core.forms import LINEAR, QUADRATIC
+from immigrate.core.forms import QUADRATIC
 from immigrate.kernels.buffers import PANEL, Buffers, new_buffers
 from immigrate.kernels.layout import Table, kinds_of, table_of
 from immigrate.kernels.pieces import Pieces
@@ -113,6 +113,8 @@ class CompiledPass:
         self._is_counted = bool(self._log_count.any())
         self._own_copies = OwnCopies(pieces, self._order) if self._is_counted else None
         self._weight = self._sorted_weight(anchor_weight)
+        self._is_quadratic = pieces.form == QUADRATIC
+        self._rounding = np.finfo(values.dtype).eps
         self._shape = tile_shape(values.shape[1], values.itemsize)
         self._last_store: tuple[tuple[Plan, int], Store] | None = None
         self._spare_buffers: list[Buffers] = []
@@ -133,6 +135,11 @@ class CompiledPass:
         weight = np.zeros(len(anchor_weight))
         weight[self._anchors] = anchor_weight[self._order[self._anchors]]
         return weight
+
+    @property
+    def _negligible(self) -> float:
+        """Couplings below this do not change the gradient; anchor weights sum to about 1."""
+        return float(self._rounding * self._weight.sum() / len(self._order) ** 2)
 
     def release(self) -> None:
         """Give back what only training needs: Boltzmann factors as large as the working memory."""
@@ -211,7 +218,7 @@ class CompiledPass:
     def _problems(self, Ws: Sequence[Array], sigmas: Sequence[float]) -> tuple[Array, Array]:
         """Weights and sigmas as the sweeps read them; of a matrix, U with d'Ud = d'Wd."""
         weights = np.array(Ws, dtype=np.float64)
-        if self._pieces.form == QUADRATIC:
+        if self._is_quadratic:
             weights *= 2.0 * self._upper_half
         return weights.astype(self._table.values.dtype, copy=False), np.array(sigmas, dtype=float)
 
@@ -256,9 +263,10 @@ class CompiledPass:
 
         def part_state(part: Part) -> Array:
             state = new_state(len(sweep.sigma), len(self._starts) - 1, len(self._order))
-            with self._buffers(len(sweep.sigma)) as buffers:
-                for stretch in store.for_first_sweep(part):
-                    energy_sweep(sweep, stretch, buffers, state)
+            buffers = self._taken_buffers(len(sweep.sigma))
+            for stretch in store.for_first_sweep(part):
+                energy_sweep(sweep, stretch, buffers, state)
+            self._spare_buffers.append(buffers)
             return state
 
         state, *others = run_in_order(part_state, store.parts, self._n_threads)
@@ -268,24 +276,23 @@ class CompiledPass:
 
     def _gradients(self, sweep: Sweep, store: Store, split: Array, Ws: Sequence[Array]) -> Array:
         """Second sweep: the gradient of every problem."""
-        n = len(self._order)
-        negligible = float(np.finfo(self._table.values.dtype).eps * self._weight.sum() / n**2)
         floor, Z = split[:, :, FLOOR].copy(), split[:, :, PARTITION]
         # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
         pull = self._weight / (Z if isinstance(self._anchors, slice) else np.where(Z > 0, Z, 1.0))
-        anchors = Anchors(floor, pull, negligible)
+        anchors = Anchors(floor, pull, self._negligible)
 
         def part_gradient(part: Part) -> Array:
             gradient = np.zeros(sweep.weights.shape)
-            with self._buffers(len(sweep.sigma)) as buffers:
-                for stretch, is_lost in store.for_second_sweep(part):
-                    if is_lost:
-                        energy_sweep(sweep, stretch, buffers, NOBODY)
-                    scatter_sweep(sweep, stretch, buffers, anchors, gradient)
+            buffers = self._taken_buffers(len(sweep.sigma))
+            for stretch, is_lost in store.for_second_sweep(part):
+                if is_lost:
+                    energy_sweep(sweep, stretch, buffers, NOBODY)
+                scatter_sweep(sweep, stretch, buffers, anchors, gradient)
+            self._spare_buffers.append(buffers)
             return gradient
 
         gradient = reduce(np.add, run_in_order(part_gradient, store.parts, self._n_threads))
-        if self._pieces.form == QUADRATIC:
+        if self._is_quadratic:
             gradient *= self._upper_half
             gradient = gradient + gradient.transpose(0, 2, 1)
         if self._own_copies is not None:
@@ -314,25 +321,24 @@ class CompiledPass:
         floor = np.empty((len(sigma), n_tiles))
         stretch = Stretch(0, n_tiles, scratch, floor, first_pair=0, is_kept=False)
         state = new_state(len(sigma), len(self._starts) - 1, len(X_new))
-        with self._buffers(len(sigma)) as buffers:
-            energy_sweep(sweep, stretch, buffers, state)
+        buffers = self._taken_buffers(len(sigma))
+        energy_sweep(sweep, stretch, buffers, state)
+        self._spare_buffers.append(buffers)
         return state
 
-    @contextmanager
-    def _buffers(self, n_problems: int) -> Iterator[Buffers]:
-        """Scratch memory for one part, handed on from part to part: small tables notice."""
+    def _taken_buffers(self, n_problems: int) -> Buffers:
+        """Scratch memory for one part, handed on from part to part: small tables notice.
+
+        Whoever takes it gives it back to the spare ones; what an error keeps is not missed.
+        """
         p, dtype = len(self._table.values), self._table.values.dtype
-        n_together = min(p, PANEL) if self._pieces.form == LINEAR else p
-        try:
+        n_together = p if self._is_quadratic else min(p, PANEL)
+        # Threads share the spare ones: between a look and a grip they may be gone.
+        with suppress(IndexError):
             buffers = self._spare_buffers.pop()
-        except IndexError:
-            buffers = None
-        if buffers is None or not buffers.fits(n_problems, n_together, dtype):
-            buffers = new_buffers(
-                self._shape, n_problems, n_together, dtype, is_counted=self._is_counted
-            )
-        yield buffers
-        self._spare_buffers.append(buffers)
+            if buffers.fits(n_problems, n_together, dtype):
+                return buffers
+        return new_buffers(self._shape, n_problems, n_together, dtype, is_counted=self._is_counted)
 
 
 def _even_edges(first_pair: Codes, n_parts: int) -> list[int]:
