@@ -75,17 +75,18 @@ def fill_run(d, tables, kinds, start, scale):
         for k in range(n_pairs):
             d[k] = expected[k] * scale[k]
         return
+    # One loop per kind, each a line without branches, which the compiler turns into vectors.
+    expected_i = zero if gap == COMPLETE else kinds.row_expected[gap, i]
     if kinds.is_nominal[f]:
         mismatch = kinds.mismatch[f]
         for k in range(n_pairs):
-            d[k] = (mismatch if x != X[k] else zero) * scale[k]
-    else:
+            d[k] = (expected_i if X[k] != X[k] else mismatch if x != X[k] else zero) * scale[k]
+    elif gap == COMPLETE:
         for k in range(n_pairs):
             d[k] = abs(x - X[k]) * scale[k]
-    if gap != COMPLETE:
-        expected_i = kinds.row_expected[gap, i]
+    else:
         for k in range(n_pairs):
-            d[k] = expected_i * scale[k] if X[k] != X[k] else d[k]
+            d[k] = (expected_i if X[k] != X[k] else abs(x - X[k])) * scale[k]
 
 
 @jit
