@@ -1,7 +1,7 @@
 """The pass of two versions of the library, measured side by side.
 
-    git worktree add /tmp/before COMMIT
-    python benchmarks/compare_commits.py --before /tmp/before/src
+    git worktree add ../before COMMIT
+    python benchmarks/compare_commits.py --before ../before/src
 
 Two processes, one per version, take turns, so that whatever else the machine does falls on both.
 Prints for every shape the ratio of their best times: above 1 the version here is slower.
