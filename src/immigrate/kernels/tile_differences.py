@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from immigrate.kernels.compiling import jit
+from immigrate.kernels.compiling import jit, jit_inlined
 from immigrate.kernels.layout import COMPLETE, Kinds
 
 
@@ -64,7 +64,7 @@ def fill_row(D, x, X, run, scale):
             d[k] = abs(x_a - X_a[k]) * scale_k[k]
 
 
-@jit
+@jit_inlined
 def fill_run(d, tables, kinds, start, scale):
     """Differences of one feature of any kind, one sample against a run of columns."""
     (f, i, first), n_pairs = start, d.shape[0]
