@@ -154,7 +154,7 @@ def pair_test_answers(data, weighted=False, **parameters):
             "names": table["name"].tolist()[:60],
             "found": test.selected_.filter(like="feature_").to_numpy().ravel().tolist(),
             "found_p": test.selected_["p_adjusted"].to_numpy(),
-            "probabilities": test.additive_model_.probabilities[:N_NEW],
+            "probabilities": test.additive_model_.means[:N_NEW],
         }
 
     return answers

@@ -7,6 +7,7 @@ import numpy as np
 from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.levels import feature_levels
+from immigrate.inference.outcomes import class_outcome
 from immigrate.inference.search import Effort, Study, searched_terms
 
 
@@ -14,7 +15,7 @@ def encoded(X, y, weight=None, nominal=()):
     weight = np.ones(len(y)) if weight is None else weight
     levels = [feature_levels(x, weight, j in nominal) for j, x in enumerate(X.T)]
     functions = interaction_functions(levels, len(y))
-    return Encoded(levels, functions, np.asarray(y), int(max(y)) + 1, weight)
+    return Encoded(levels, functions, class_outcome(np.asarray(y), int(max(y)) + 1), weight)
 
 
 def additive_problem(n=200, p=5, n_classes=2, seed=0):

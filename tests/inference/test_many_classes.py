@@ -8,8 +8,9 @@ from inference.problems import encoded
 
 from immigrate.inference import ridge
 from immigrate.inference.additive import fitted_additive_model
+from immigrate.inference.links import LOGIT
 from immigrate.inference.newton_inverse import CoefficientSpace, SampleSpace, newton_inverse
-from immigrate.inference.ridge import conjugate_step, dense_step, probabilities
+from immigrate.inference.ridge import conjugate_step, dense_step
 
 
 def many_class_problem(n=60, n_classes=8, seed=0):
@@ -25,7 +26,7 @@ def newton_system():
     """Z, probabilities, weights, penalties and a gradient; more coefficients than samples."""
     rng = np.random.default_rng(0)
     Z = np.column_stack([np.ones(50), rng.normal(size=(50, 9))])
-    mu = probabilities(2 * rng.normal(size=(50, 7)))
+    mu = LOGIT.means(2 * rng.normal(size=(50, 7)))
     Y = np.eye(7)[rng.integers(0, 7, 50)]
     weight, penalty = rng.uniform(0.5, 2, 50), np.array([1e-3, *rng.uniform(0.05, 3, 9)])
     return Z, mu, weight, penalty, Z.T @ (weight[:, None] * (Y - mu))
@@ -63,15 +64,15 @@ def test_the_fit_does_not_depend_on_how_its_steps_are_solved(monkeypatch):
     monkeypatch.setattr(ridge, "MOST_DENSE_COEFFICIENTS", 0)
     conjugate = fitted_additive_model(data)
     assert conjugate.strength == dense.strength
-    np.testing.assert_allclose(conjugate.probabilities, dense.probabilities, atol=1e-5)
+    np.testing.assert_allclose(conjugate.means, dense.means, atol=1e-5)
 
 
 def test_residuals_of_many_classes_sum_to_zero_over_the_classes():
     """Probabilities sum to one, so what one class has too much of the others have too little."""
     data = many_class_problem(n=40)
     model = fitted_additive_model(data)
-    inverse = newton_inverse(model.Z, model.probabilities, data.weight, model.refit_penalty)
+    inverse = newton_inverse(model.Z, model.means, data.weight, model.refit_penalty)
     assert isinstance(inverse, SampleSpace)
-    e = (data.Y - model.probabilities)[:, :, None]
+    e = (data.Y - model.means)[:, :, None]
     step = inverse.steps(np.tensordot(model.Z * data.weight[:, None], e, (0, 0)))
     np.testing.assert_allclose(step.sum(axis=1), 0, atol=1e-8)

@@ -11,7 +11,7 @@ from immigrate.inference.ridge import INTERCEPT_PENALTY
 
 def dense_cleaning(model, weight):
     """I - A and V as dense matrices for two classes: the definition, n x n."""
-    v = weight * model.probabilities[:, 0] * (1 - model.probabilities[:, 0])
+    v = weight * model.means[:, 0] * (1 - model.means[:, 0])
     penalty = np.maximum(model.refit_penalty, INTERCEPT_PENALTY)
     H = np.linalg.inv(model.Z.T @ (v[:, None] * model.Z) + np.diag(penalty))
     A = (v / weight)[:, None] * model.Z @ H @ (model.Z.T * weight)
@@ -32,7 +32,7 @@ def test_residuals_are_cleaned_and_scaled():
     data = additive_problem(n=120)
     model = fitted_additive_model(data)
     cleaning, V = dense_cleaning(model, data.weight)
-    r = cleaning @ (data.Y - model.probabilities)[:, 0]
+    r = cleaning @ (data.Y - model.means)[:, 0]
     r *= np.sqrt(np.trace(cleaning @ V @ cleaning.T) / (r @ r))
     np.testing.assert_allclose(model.contrasts(data)[0].residual[:, 0], r, atol=1e-9)
 
@@ -42,8 +42,8 @@ def test_drawn_residuals_have_the_stated_covariance(n_classes):
     data = additive_problem(n=60, n_classes=n_classes)
     model = fitted_additive_model(data)
     rng = np.random.default_rng(0)
-    labels = drawn_labels(model.probabilities, data.weight, 20_000, rng)
-    refit = Refit(model.Z, model.probabilities, data.weight, model.refit_penalty)
+    labels = drawn_labels(model.means, data.weight, 20_000, rng)
+    refit = Refit(model.Z, model.means, data.weight, model.refit_penalty)
     columns = rng.normal(size=(4, 60))
     for contrast in refit.contrasts(labels):
         U = columns @ contrast.residual

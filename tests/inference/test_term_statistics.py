@@ -126,9 +126,9 @@ def test_a_form_without_columns_does_not_count():
 def test_a_column_that_rests_on_a_few_samples_is_not_tested():
     data = mixed_problem()
     contrast = fitted_additive_model(data).contrasts(data)[0]
-    C = np.zeros((1, 2, len(data.y)))
+    C = np.zeros((1, 2, len(data.weight)))
     C[0, 0, np.argmin(contrast.variance)] = 1.0
-    C[0, 1] = np.random.default_rng(5).normal(size=len(data.y))
+    C[0, 1] = np.random.default_rng(5).normal(size=len(data.weight))
     G = own_main_effects(data, np.array([[0, 1]]))
     np.testing.assert_array_equal(cleared_moments(C, G, contrast).is_used, [[False, True]])
 

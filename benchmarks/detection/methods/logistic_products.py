@@ -6,7 +6,8 @@ import numpy as np
 from scipy import stats
 
 from immigrate.inference.adjustment import holm
-from immigrate.inference.ridge import information_matrix, probabilities, ridge_coefficients
+from immigrate.inference.links import LOGIT
+from immigrate.inference.ridge import information_matrix, ridge_coefficients
 from methods import Evidence
 
 SEPARATION_GUARD = 1e-3
@@ -19,7 +20,7 @@ def product_p_value(X, y, a, b):
     beta = ridge_coefficients(
         Z, y[:, None].astype(float), weight, penalty, np.zeros((Z.shape[1], 1))
     )
-    information = information_matrix(Z, probabilities(Z @ beta), weight)
+    information = information_matrix(Z, LOGIT.means(Z @ beta), weight)
     variance = np.linalg.inv(information + np.diag(penalty))[-1, -1]
     return 2 * stats.norm.sf(abs(beta[-1, 0]) / np.sqrt(variance))
 

@@ -93,7 +93,7 @@ class InteractionTest(BaseEstimator):
         Terms found, with the adjusted p-value at entry.
     additive_model_ : AdditiveModel
         The null model, without the terms found: `features` in it, ridge `strength`,
-        `deviance_explained` on held-out samples, fitted `probabilities`.
+        `deviance_explained` on held-out samples, fitted `means`.
     n_tests_ : int
         Number of terms tested, listed or not.
     classes_ : ndarray

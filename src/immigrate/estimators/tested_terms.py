@@ -21,6 +21,7 @@ from immigrate.inference.additive import AdditiveModel, null_model
 from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.levels import feature_levels
+from immigrate.inference.outcomes import class_outcome
 from immigrate.inference.search import Effort, Search, Study, searched_terms
 from immigrate.inference.stepwise import ROUNDING, Found, Stepwise, stepwise_terms
 from immigrate.messages import warn_user
@@ -75,7 +76,7 @@ class ReadTable:
         levels = [levels[j] for j in tested]
         functions = interaction_functions(levels, n)
         n_classes = int(self.codes.max()) + 1
-        return Encoded(levels, functions, self.codes, n_classes, weight), tested
+        return Encoded(levels, functions, class_outcome(self.codes, n_classes), weight), tested
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The null model: the logit is a sum of functions of single features.
+"""The null model: the logit, or the mean of a number, is a sum of functions of single features.
 
 A ridge on the columns of ``encoding.additive_columns``. Its strength is chosen by the
 deviance in cross-validation. Where there are too many columns for the samples, only the
@@ -15,9 +15,10 @@ import numpy as np
 
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.folds import N_FOLDS, fold_weights
+from immigrate.inference.links import LOGIT, Link
 from immigrate.inference.null_distributions import log_three_moment_tail
-from immigrate.inference.residuals import Contrast, Draws, Refit, drawn_labels
-from immigrate.inference.ridge import deviance, probabilities, ridge_coefficients
+from immigrate.inference.residuals import Contrast, Draws, refit
+from immigrate.inference.ridge import ridge_coefficients
 from immigrate.inference.term_columns import term_columns
 from immigrate.inference.term_forms import score_log_p
 from immigrate.inference.term_moments import cleared_moments
@@ -53,8 +54,8 @@ class AdditiveModel:
         Ridge penalty.
     deviance, intercept_deviance : float
         Cross-validated deviance per unit of weight, and that of the class shares alone.
-    probabilities : ndarray of shape (n, n_logits)
-        Fitted mu.
+    means : ndarray of shape (n, n_logits)
+        Fitted mu: probabilities of the classes, or numbers in units of their deviation.
     terms : list of tuple
         Pairs or triples that were added.
     """
@@ -67,8 +68,9 @@ class AdditiveModel:
     penalty: Array = field(repr=False)
     refit_penalty: Array = field(repr=False)
     coefficients: Array = field(repr=False)
-    probabilities: Array = field(repr=False)
+    means: Array = field(repr=False)
     terms: tuple[tuple[int, ...], ...] = ()
+    link: Link = field(default=LOGIT, repr=False)
 
     @property
     def deviance_explained(self) -> float:
@@ -77,12 +79,11 @@ class AdditiveModel:
 
     def contrasts(self, data: Encoded, draws: Draws | None = None) -> list[Contrast]:
         """Cleaned residuals of the labels and of labels drawn from this model, per logit."""
+        own = refit(self.Z, self.means, data.weight, self.refit_penalty, self.link)
         labels = data.Y[:, :, None]
         if draws is not None:
-            rng = np.random.default_rng(draws.seed)
-            drawn = drawn_labels(self.probabilities, data.weight, draws.n, rng)
-            labels = np.concatenate([labels, drawn], axis=2)
-        return Refit(self.Z, self.probabilities, data.weight, self.refit_penalty).contrasts(labels)
+            labels = np.concatenate([labels, own.drawn(labels, draws)], axis=2)
+        return own.contrasts(labels)
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,16 @@ class _Part:
     Z: Array
     Y: Array
     weight: Array
+    link: Link
 
     def coefficients(self, penalty: Array, start: Array) -> Array:
         tolerance = CROSS_VALIDATION_TOLERANCE
-        return ridge_coefficients(self.Z, self.Y, self.weight, penalty, start, tolerance=tolerance)
+        return ridge_coefficients(
+            self.Z, self.Y, self.weight, penalty, start, link=self.link, tolerance=tolerance
+        )
+
+    def deviance(self, beta: Array) -> float:
+        return self.link.deviance(self.Y, self.Z @ beta, self.weight)
 
 
 @dataclass(frozen=True)
@@ -109,7 +116,7 @@ class _Path:
 def design(data: Encoded, features: Codes) -> tuple[Array, Array, Codes]:
     """Z = [1, columns of the features] (n, m), relative penalties and the owner of each column."""
     blocks = [data.additive_columns(a) for a in features]
-    Z = np.vstack([np.ones((1, len(data.y))), *(block.values for block in blocks)]).T
+    Z = np.vstack([np.ones((1, len(data.weight))), *(block.values for block in blocks)]).T
     penalty = np.concatenate([[0.0], *(block.penalty for block in blocks)])
     owner = np.concatenate(
         [[-1], *(np.full(len(b.penalty), a) for a, b in zip(features, blocks))]
@@ -136,7 +143,7 @@ def evident_features(data: Encoded) -> Codes:
 
 def _part(data: Encoded, Z: Array, weight: Array) -> _Part:
     is_used = weight > 0
-    return _Part(Z[is_used], data.Y[is_used], weight[is_used])
+    return _Part(Z[is_used], data.Y[is_used], weight[is_used], data.outcome.link)
 
 
 def _path(data: Encoded, Z: Array, penalty: Array, columns: list[Codes], in_fold: Array) -> _Path:
@@ -150,7 +157,7 @@ def _path(data: Encoded, Z: Array, penalty: Array, columns: list[Codes], in_fold
         total = 0.0
         for f, own in enumerate(columns):
             starts[f] = train[f].coefficients(strength * penalty[own], starts[f])
-            total += deviance(test[f].Y, test[f].Z @ starts[f], test[f].weight)
+            total += test[f].deviance(starts[f])
         n_rises = 0 if total < best.deviance else n_rises + 1
         if total < best.deviance:
             best = _Path(total, strength)
@@ -164,8 +171,9 @@ def _fitted(data: Encoded, features: Codes, path: _Path, intercept: float) -> Ad
     Z, penalty, owner = design(data, features)
     penalty = path.strength * penalty
     start = np.zeros((Z.shape[1], data.Y.shape[1]))
-    beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start)
-    evident = evident_features(data)
+    link = data.outcome.link
+    beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start, link=link)
+    evident = [*evident_features(data), *data.adjusted]
     share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
     total = data.weight.sum()
     return AdditiveModel(
@@ -177,7 +185,8 @@ def _fitted(data: Encoded, features: Codes, path: _Path, intercept: float) -> Ad
         penalty=penalty,
         refit_penalty=share * penalty,
         coefficients=beta,
-        probabilities=probabilities(Z @ beta),
+        means=link.means(Z @ beta),
+        link=link,
     )
 
 
@@ -207,11 +216,11 @@ def rough_features(data: Encoded, model: AdditiveModel) -> frozenset[int]:
 
 def fitted_additive_model(data: Encoded) -> AdditiveModel:
     """The additive model with penalty, and where needed number of features, chosen by CV."""
-    codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.y)).T
+    codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.weight)).T
     is_nominal = [levels.is_nominal for levels in data.levels]
-    in_fold = fold_weights(codes, data.y, data.weight, is_nominal)
+    in_fold = fold_weights(codes, data.outcome.strata, data.weight, is_nominal)
     intercept = _path(
-        data, np.ones((len(data.y), 1)), np.zeros(1), [np.array([0])] * N_FOLDS, in_fold
+        data, np.ones((len(data.weight), 1)), np.zeros(1), [np.array([0])] * N_FOLDS, in_fold
     )
     n_columns = sum(map(data.n_additive_columns, range(len(data.levels))))
     if n_columns > MOST_COLUMNS_PER_SAMPLE * data.n:
@@ -224,22 +233,27 @@ def fitted_additive_model(data: Encoded) -> AdditiveModel:
 
 def _screened_model(data: Encoded, in_fold: Array, intercept: _Path) -> AdditiveModel:
     """Model on the features with the strongest main effects, as many as CV asks for."""
-    orders = [
-        np.argsort(main_effect_log_p(data, data.weight - held_out), kind="stable")
-        for held_out in in_fold.T
-    ]
-    overall = np.argsort(main_effect_log_p(data, data.weight), kind="stable")
+    adjusted = np.array(sorted(data.adjusted), dtype=np.intp)
+    orders = [_main_effect_order(data, data.weight - held_out) for held_out in in_fold.T]
     best, best_count = intercept, 0
-    for count in SCREENED_COUNTS:
-        kept = np.unique(np.concatenate([order[:count] for order in orders]))
-        Z, penalty, owner = design(data, kept)
-        columns = [np.flatnonzero((owner < 0) | np.isin(owner, order[:count])) for order in orders]
-        if max(map(len, columns)) > MOST_COLUMNS_PER_SAMPLE * data.n:
+    # What is adjusted for is in the model whatever it costs.
+    for count in (0, *SCREENED_COUNTS) if len(adjusted) else SCREENED_COUNTS:
+        chosen = [np.concatenate([adjusted, order[:count]]) for order in orders]
+        Z, penalty, owner = design(data, np.unique(np.concatenate(chosen)))
+        columns = [np.flatnonzero((owner < 0) | np.isin(owner, own)) for own in chosen]
+        if count and max(map(len, columns)) > MOST_COLUMNS_PER_SAMPLE * data.n:
             break
         path = _path(data, Z, penalty, columns, in_fold)
-        if path.deviance < best.deviance:
+        if path.deviance < best.deviance or count == 0:
             best, best_count = path, count
-    return _fitted(data, np.sort(overall[:best_count]), best, intercept.deviance)
+    features = np.concatenate([adjusted, _main_effect_order(data, data.weight)[:best_count]])
+    return _fitted(data, np.sort(features), best, intercept.deviance)
+
+
+def _main_effect_order(data: Encoded, weight: Array) -> Codes:
+    """Features that terms are made of, those with the strongest main effects first."""
+    tested = data.tested
+    return tested[np.argsort(main_effect_log_p(data, weight)[tested], kind="stable")]
 
 
 def with_term(model: AdditiveModel, data: Encoded, term: tuple[int, ...]) -> AdditiveModel:
@@ -250,13 +264,13 @@ def with_term(model: AdditiveModel, data: Encoded, term: tuple[int, ...]) -> Add
     own_penalty = np.full(len(columns), FOUND_TERM_STRENGTH)
     penalty = np.concatenate([model.penalty, own_penalty])
     start = np.vstack([model.coefficients, np.zeros((len(columns), data.Y.shape[1]))])
-    beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start)
+    beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start, link=model.link)
     return replace(
         model,
         Z=Z,
         penalty=penalty,
         refit_penalty=np.concatenate([model.refit_penalty, SHARE_IN_REFIT * own_penalty]),
         coefficients=beta,
-        probabilities=probabilities(Z @ beta),
+        means=model.link.means(Z @ beta),
         terms=(*model.terms, term),
     )

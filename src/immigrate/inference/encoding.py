@@ -21,7 +21,7 @@ from immigrate.inference.main_effect_columns import (
     rough_basis,
     smooth_basis,
 )
-from immigrate.inference.ridge import indicator_labels
+from immigrate.inference.outcomes import Outcome
 from immigrate.typing import Array, Codes, Mask
 
 N_FUNCTIONS = 4
@@ -83,18 +83,20 @@ class Encoded:
     levels : list of Levels, one per feature
     functions : Functions
         What products are made of.
-    y : ndarray of shape (n,)
-        Class indices.
+    outcome : Outcome
+        What is to be explained.
     rough : frozenset of int
         Features whose main effect needs the rough basis.
+    adjusted : frozenset of int
+        Features that are always in the null model and in no term.
     """
 
     levels: list[Levels]
     functions: Functions
-    y: Codes
-    n_classes: int
+    outcome: Outcome
     weight: Array
     rough: frozenset[int] = frozenset()
+    adjusted: frozenset[int] = frozenset()
 
     @property
     def n(self) -> float:
@@ -103,8 +105,14 @@ class Encoded:
 
     @property
     def Y(self) -> Array:
-        """Labels as a matrix (n, n_logits)."""
-        return indicator_labels(self.y, self.n_classes)
+        """The outcome as a matrix (n, n_logits)."""
+        return self.outcome.Y
+
+    @property
+    def tested(self) -> Codes:
+        """The features that terms are made of."""
+        is_adjusted = np.isin(np.arange(len(self.levels)), list(self.adjusted))
+        return np.flatnonzero(~is_adjusted)
 
     def basis(self, feature: int) -> Basis:
         """How closely the main effect of a feature is followed."""

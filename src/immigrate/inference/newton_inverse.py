@@ -29,12 +29,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from immigrate.inference.ridge import (
-    INTERCEPT_PENALTY,
-    MOST_DENSE_LOGITS,
-    information_matrix,
-    label_covariance,
-)
+from immigrate.inference.links import LOGIT, Link
+from immigrate.inference.ridge import INTERCEPT_PENALTY, MOST_DENSE_LOGITS, information_matrix
 from immigrate.typing import Array
 
 
@@ -50,11 +46,13 @@ class NewtonInverse(Protocol):
         ...
 
 
-def newton_inverse(Z: Array, mu: Array, weight: Array, penalty: Array) -> NewtonInverse:
+def newton_inverse(
+    Z: Array, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT
+) -> NewtonInverse:
     """H in the smaller space; that of the coefficients where there are two or three classes."""
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
     if mu.shape[1] <= MOST_DENSE_LOGITS or mu.shape[1] * Z.shape[1] <= len(Z):
-        return CoefficientSpace(Z, mu, weight, penalty)
+        return CoefficientSpace(Z, mu, weight, penalty, link)
     return SampleSpace(Z, mu, weight, penalty)
 
 
@@ -66,6 +64,7 @@ class CoefficientSpace:
     mu: Array  # (n, n_logits)
     weight: Array  # (n,)
     penalty: Array  # (m,)
+    link: Link = LOGIT
 
     def steps(self, gradient: Array) -> Array:
         """H g for gradients (m, n_logits, d)."""
@@ -77,7 +76,7 @@ class CoefficientSpace:
         """F = L'Z'V for the residuals of logit c, where Q = LL'."""
         m, root = self.Z.shape[1], self._inverse_and_root[1]
         blocks = [
-            self.Z * (self.weight * label_covariance(self.mu, d, c))[:, None]
+            self.Z * (self.weight * self.link.covariance(self.mu, d, c))[:, None]
             for d in range(self.mu.shape[1])
         ]
         parts = [root[d * m : (d + 1) * m].T @ block.T for d, block in enumerate(blocks)]
@@ -86,7 +85,7 @@ class CoefficientSpace:
     @cached_property
     def _inverse_and_root(self) -> tuple[Array, Array]:
         """H and the L of Q = 2H - H Z'VZ H = LL'."""
-        information = information_matrix(self.Z, self.mu, self.weight)
+        information = information_matrix(self.Z, self.mu, self.weight, self.link)
         penalised = information.copy()
         penalised[np.diag_indices_from(penalised)] += np.tile(self.penalty, self.mu.shape[1])
         inverse = linalg.inv(penalised, check_finite=False)

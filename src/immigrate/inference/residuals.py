@@ -8,6 +8,14 @@ penalty D takes it out,
 and gives r a known covariance, (I - A) V (I - A)' = V - V Z Q Z' V with Q = 2H - H Z'VZ H.
 With Q = LL' and F = L'Z'V, the covariance of C'r for any columns C is C'VC - (FC)'(FC), which
 needs no n x n matrix where there are few classes; `newton_inverse` has the case of many.
+
+The variances of a number are not known from its mean. They are taken from the residuals
+themselves, sample by sample (White's estimate), so that unequal ones do no harm:
+
+    A = Z H Z',  omega_n = r_n^2 / (1 - 2 A_nn + (AA')_nn),
+
+where the divisor is what is left of equal variances. The covariance (I - A) Omega (I - A)' is
+Omega - (F'F) + (G'G) with M = Z' Omega Z, F = M^-1/2 Z' Omega and G = M^1/2 H Z' - F.
 """
 
 from __future__ import annotations
@@ -16,9 +24,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.inference.links import IDENTITY, LOGIT, Link
 from immigrate.inference.newton_inverse import NewtonInverse, newton_inverse
-from immigrate.inference.ridge import label_covariance
+from immigrate.inference.ridge import INTERCEPT_PENALTY
 from immigrate.typing import Array
+
+TINY = np.finfo(np.float64).tiny
+# A sample of which less of its own variance is left is fitted by its own columns.
+SMALLEST_SHARE_LEFT = 0.05
+RANK_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -38,11 +52,14 @@ class Contrast:
     residual : ndarray of shape (n, d)
         w * r for each of d sets of labels, the observed ones first: U = C @ residual.
     variance, fourth_cumulant : ndarray of shape (n,)
-        w * V and w * V (1 - 6 V): those of the weighted residuals, were they not cleared.
+        w * V and w * V (1 - 6 V): those of the weighted residuals, were they not cleared. Of
+        numbers w * omega and w * omega^2.
     share_left : float
         Variance of the cleared residuals as a share of that of the raw ones.
     explained : ndarray of shape (k, n)
         F; the null covariance of U is C V C' - (C F')(C F')', rows of C being columns.
+    added : ndarray of shape (k, n)
+        G, whose square comes back where variances are unequal; no rows for classes.
     """
 
     residual: Array
@@ -50,11 +67,17 @@ class Contrast:
     fourth_cumulant: Array
     share_left: float
     explained: Array
+    added: Array
 
     @property
     def n_sets(self) -> int:
         """How many sets of labels there are."""
         return self.residual.shape[1]
+
+
+def refit(Z: Array, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT) -> Refit:
+    """The Newton step of a null model: of classes, or of a number."""
+    return (NumberRefit if link is IDENTITY else Refit)(Z, mu, weight, penalty)
 
 
 @dataclass(frozen=True)
@@ -79,9 +102,13 @@ class Refit:
             for c in range(self.mu.shape[1])
         ]
 
+    def drawn(self, labels: Array, draws: Draws) -> Array:
+        """Label sets from the null model: (n, n_logits, n_draws)."""
+        return drawn_labels(self.mu, self.weight, draws.n, np.random.default_rng(draws.seed))
+
     def _contrast(self, c: int, r: Array, size: Array, explained: Array) -> Contrast:
         """The contrast of logit c from its cleared residuals r (n, d) and their squares."""
-        v = label_covariance(self.mu, c, c)
+        v = LOGIT.covariance(self.mu, c, c)
         raw = float(np.sum(self.weight * v))
         due = max(raw - float(np.sum(explained**2 / self.weight)), 0.0)
         # Without the scaling an over-fitted null model, whose residuals are too small, costs
@@ -93,6 +120,7 @@ class Refit:
             fourth_cumulant=self.weight * v * (1 - 6 * v),
             share_left=due / raw,
             explained=explained,
+            added=np.empty((0, len(v))),
         )
 
     def _refitted(self, e: Array, inverse: NewtonInverse) -> Array:
@@ -101,6 +129,52 @@ class Refit:
         moved = np.tensordot(self.Z, inverse.steps(gradient), (1, 0))
         mu = self.mu[:, :, None]
         return mu * (moved - np.sum(mu * moved, axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class NumberRefit(Refit):
+    """The same for a number, whose variances are estimated from its residuals."""
+
+    def contrasts(self, Y: Array) -> list[Contrast]:
+        """The contrast of number sets Y (n, 1, d), the observed ones first."""
+        penalty = np.maximum(self.penalty, INTERCEPT_PENALTY)
+        weighted = self.Z * self.weight[:, None]
+        information = self.Z.T @ weighted
+        H = np.linalg.inv(information + np.diag(penalty))
+        e = Y[:, 0] - self.mu
+        r = e - self.Z @ (H @ (weighted.T @ e))
+        ZH = self.Z @ H
+        left = 1 - 2 * np.sum(ZH * self.Z, axis=1) + np.sum((ZH @ information) * ZH, axis=1)
+        omega = r[:, 0] ** 2 / np.maximum(left, SMALLEST_SHARE_LEFT)
+        variance = self.weight * omega
+        explained, added = self._corrections(H, variance)
+        return [
+            Contrast(
+                residual=self.weight[:, None] * r,
+                variance=variance,
+                fourth_cumulant=self.weight * omega**2,
+                share_left=float(self.weight @ r[:, 0] ** 2 / max(variance.sum(), TINY)),
+                explained=explained,
+                added=added,
+            )
+        ]
+
+    def drawn(self, labels: Array, draws: Draws) -> Array:
+        """The means plus residuals of random sign, each sample keeping its own variance."""
+        contrast = self.contrasts(labels)[0]
+        size = np.sqrt(contrast.variance / self.weight)
+        rng = np.random.default_rng(draws.seed)
+        sign = rng.choice([-1.0, 1.0], (len(size), draws.n))
+        return (self.mu + size[:, None] * sign)[:, None, :]
+
+    def _corrections(self, H: Array, variance: Array) -> tuple[Array, Array]:
+        """F and G."""
+        M = self.Z.T @ (variance[:, None] * self.Z)
+        size, vectors = np.linalg.eigh(M)
+        is_real = size > RANK_TOLERANCE * size.max(initial=TINY)
+        root, V = np.sqrt(size[is_real]), vectors[:, is_real]
+        F = (V / root).T @ (self.Z.T * variance)
+        return F, (V * root).T @ (H @ self.Z.T) * self.weight - F
 
 
 def drawn_labels(mu: Array, weight: Array, n_draws: int, rng: np.random.Generator) -> Array:

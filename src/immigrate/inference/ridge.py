@@ -1,17 +1,12 @@
-"""Penalised logistic and multinomial regression by Newton steps.
-
-Two classes have one logit, K > 2 classes have K logits under a softmax (the ridge penalty
-makes them unique, and no class is special). In both cases the labels are a matrix Y
-(n, n_logits) with residual Y - mu and covariance V_cd = mu_c [c = d] - mu_c mu_d.
-"""
+"""Penalised regression by Newton steps: logistic, multinomial, or of a number (one step)."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 from scipy.linalg import lapack
 
-from immigrate.typing import Array, Codes
+from immigrate.inference.links import LOGIT, Link
+from immigrate.typing import Array
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 12
@@ -25,45 +20,27 @@ MOST_DENSE_LOGITS, MOST_DENSE_COEFFICIENTS = 3, 256
 CONJUGATE_TOLERANCE, MAX_CONJUGATE_STEPS = 1e-6, 200
 
 
-def indicator_labels(y: Codes, n_classes: int) -> Array:
-    """Labels as a matrix Y: the column of class 1 for two classes, else one column per class."""
-    Y = np.eye(n_classes)[y]
-    return Y[:, 1:] if n_classes == 2 else Y
-
-
-def probabilities(logits: Array) -> Array:
-    """Mu from logits (n, n_logits): logistic for one column, softmax for more."""
-    return special.expit(logits) if logits.shape[1] == 1 else special.softmax(logits, axis=1)
-
-
-def deviance(Y: Array, logits: Array, weight: Array) -> float:
-    """-2 times the log-likelihood of the labels."""
-    if logits.shape[1] == 1:
-        loss = np.logaddexp(0, logits[:, 0]) - Y[:, 0] * logits[:, 0]
-    else:
-        loss = special.logsumexp(logits, axis=1) - np.sum(Y * logits, axis=1)
-    return float(2 * weight @ loss)
-
-
-def label_covariance(mu: Array, c: int, d: int) -> Array:
-    """V_cd = mu_c [c = d] - mu_c mu_d, for each sample."""
-    return mu[:, c] * ((c == d) - mu[:, d])
-
-
-def information_matrix(Z: Array, mu: Array, weight: Array) -> Array:
+def information_matrix(Z: Array, mu: Array, weight: Array, link: Link = LOGIT) -> Array:
     """Z'VZ over all logits: (n_logits * m, n_logits * m), one block per pair of logits."""
     m, n_logits = Z.shape[1], mu.shape[1]
     information = np.empty((n_logits * m, n_logits * m))
     for c in range(n_logits):
         for d in range(c + 1):
-            block = Z.T @ ((weight * label_covariance(mu, c, d))[:, None] * Z)
+            block = Z.T @ ((weight * link.covariance(mu, c, d))[:, None] * Z)
             information[c * m : (c + 1) * m, d * m : (d + 1) * m] = block
             information[d * m : (d + 1) * m, c * m : (c + 1) * m] = block.T
     return information
 
 
 def ridge_coefficients(
-    Z: Array, Y: Array, weight: Array, penalty: Array, start: Array, *, tolerance: float = 1e-8
+    Z: Array,
+    Y: Array,
+    weight: Array,
+    penalty: Array,
+    start: Array,
+    *,
+    link: Link = LOGIT,
+    tolerance: float = 1e-8,
 ) -> Array:
     """Minimiser (m, n_logits) of deviance / 2 + sum_j penalty_j beta_j^2 / 2, from `start`.
 
@@ -72,11 +49,13 @@ def ridge_coefficients(
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
 
     def cost(beta: Array) -> float:
-        return deviance(Y, Z @ beta, weight) / 2 + float(penalty @ np.sum(beta**2, axis=1)) / 2
+        return (
+            link.deviance(Y, Z @ beta, weight) / 2 + float(penalty @ np.sum(beta**2, axis=1)) / 2
+        )
 
     beta, current = start, cost(start)
     for _ in range(MAX_NEWTON_STEPS):
-        step = _newton_step(Z, Y, weight, penalty, beta)
+        step = _newton_step(Z, Y, weight, penalty, beta, link)
         for _ in range(MAX_HALVINGS):
             candidate = cost(beta + step)
             if candidate <= current:
@@ -90,17 +69,22 @@ def ridge_coefficients(
     return beta
 
 
-def _newton_step(Z: Array, Y: Array, weight: Array, penalty: Array, beta: Array) -> Array:
-    mu = probabilities(Z @ beta)
+def _newton_step(
+    Z: Array, Y: Array, weight: Array, penalty: Array, beta: Array, link: Link
+) -> Array:
+    mu = link.means(Z @ beta)
     gradient = Z.T @ (weight[:, None] * (Y - mu)) - penalty[:, None] * beta  # (m, n_logits)
     is_dense = beta.shape[1] <= MOST_DENSE_LOGITS or beta.size <= MOST_DENSE_COEFFICIENTS
-    solution = dense_step if is_dense else conjugate_step
-    return solution(Z, mu, weight, penalty, gradient)
+    if is_dense:
+        return dense_step(Z, mu, weight, penalty, gradient, link)
+    return conjugate_step(Z, mu, weight, penalty, gradient)
 
 
-def dense_step(Z: Array, mu: Array, weight: Array, penalty: Array, gradient: Array) -> Array:
+def dense_step(
+    Z: Array, mu: Array, weight: Array, penalty: Array, gradient: Array, link: Link = LOGIT
+) -> Array:
     """(Z'VZ + D)^-1 g by a Cholesky factorisation."""
-    newton_matrix = information_matrix(Z, mu, weight)
+    newton_matrix = information_matrix(Z, mu, weight, link)
     newton_matrix.flat[:: len(newton_matrix) + 1] += np.tile(penalty, mu.shape[1])
     # LAPACK itself: SciPy's wrappers take longer than the factorisation at these sizes.
     _, step, info = lapack.dposv(newton_matrix, gradient.T.ravel(), lower=True, overwrite_a=True)
@@ -110,14 +94,16 @@ def dense_step(Z: Array, mu: Array, weight: Array, penalty: Array, gradient: Arr
 
 
 def conjugate_step(Z: Array, mu: Array, weight: Array, penalty: Array, gradient: Array) -> Array:
-    """(Z'VZ + D)^-1 g by conjugate gradients: n m K operations per step, no matrix of (m K)^2.
+    """(Z'VZ + D)^-1 g of many classes by conjugate gradients: n m K operations per step.
+
+    No matrix of (m K)^2 is made.
 
     Preconditioned by the blocks of the single logits. These leave few small eigenvalues: the
     blocks between two logits are products of two probabilities, small where classes are many,
     and the direction along which all logits shift alike is one in which the gradient is zero.
     """
     blocks = np.array(
-        [Z.T @ ((weight * label_covariance(mu, c, c))[:, None] * Z) for c in range(mu.shape[1])]
+        [Z.T @ ((weight * LOGIT.covariance(mu, c, c))[:, None] * Z) for c in range(mu.shape[1])]
     )
     blocks[:, np.arange(len(penalty)), np.arange(len(penalty))] += penalty
     inverses = np.linalg.inv(blocks)  # (n_logits, m, m)

@@ -102,8 +102,8 @@ def all_terms(p: int, order: int) -> Codes:
 def needs_screening(data: Encoded, model: AdditiveModel, order: int) -> bool:
     """Whether there are too many terms to test each one exactly."""
     n_terms = comb(len(data.functions), order)
-    rank = min(model.Z.shape[1], len(data.y)) * model.probabilities.shape[1]
-    work = n_terms * len(data.y) * rank * model.probabilities.shape[1]
+    rank = min(model.Z.shape[1], len(data.weight)) * model.means.shape[1]
+    work = n_terms * len(data.weight) * rank * model.means.shape[1]
     return n_terms > MOST_EXACT_TERMS or work > MOST_EXACT_WORK
 
 

@@ -47,9 +47,14 @@ def raw_covariance(A: Array, contrast: Contrast) -> Array:
 
 
 def explained_covariance(A: Array, contrast: Contrast) -> Array:
-    """(AF')(AF')', the part of it that the refit of the null model takes out of A'r."""
-    explained = (A.reshape(-1, A.shape[-1]) @ contrast.explained.T).reshape(*A.shape[:2], -1)
-    return np.matmul(explained, explained.transpose(0, 2, 1))
+    """(AF')(AF')' - (AG')(AG')', the part that the refit of the null model takes out of A'r."""
+    explained = _square(A, contrast.explained)
+    return explained - _square(A, contrast.added) if len(contrast.added) else explained
+
+
+def _square(A: Array, rows: Array) -> Array:
+    moved = (A.reshape(-1, A.shape[-1]) @ rows.T).reshape(*A.shape[:2], -1)
+    return np.matmul(moved, moved.transpose(0, 2, 1))
 
 
 def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
