@@ -146,8 +146,19 @@ def _part(data: Encoded, Z: Array, weight: Array) -> _Part:
     return _Part(Z[is_used], data.Y[is_used], weight[is_used], data.outcome.link)
 
 
-def _path(data: Encoded, Z: Array, penalty: Array, columns: list[Codes], in_fold: Array) -> _Path:
-    """Penalty with the smallest held-out deviance; `columns` are those each fold may use."""
+def _path(
+    data: Encoded,
+    Z: Array,
+    penalty: Array,
+    columns: list[Codes],
+    in_fold: Array,
+    fixed: Array | float = 0.0,
+) -> _Path:
+    """Penalty with the smallest held-out deviance; `columns` are those each fold may use.
+
+    `fixed` is a part of the penalty that is not chosen.
+    """
+    fixed = np.broadcast_to(fixed, len(penalty))
     folds = list(zip(columns, in_fold.T))
     train = [_part(data, Z[:, own], data.weight - held_out) for own, held_out in folds]
     test = [_part(data, Z[:, own], held_out) for own, held_out in folds]
@@ -156,7 +167,8 @@ def _path(data: Encoded, Z: Array, penalty: Array, columns: list[Codes], in_fold
     for strength in STRENGTHS:
         total = 0.0
         for f, own in enumerate(columns):
-            starts[f] = train[f].coefficients(strength * penalty[own], starts[f])
+            own_penalty = strength * penalty[own] + fixed[own]
+            starts[f] = train[f].coefficients(own_penalty, starts[f])
             total += test[f].deviance(starts[f])
         n_rises = 0 if total < best.deviance else n_rises + 1
         if total < best.deviance:
@@ -214,11 +226,22 @@ def rough_features(data: Encoded, model: AdditiveModel) -> frozenset[int]:
     return frozenset(filter(is_rough, features))
 
 
-def fitted_additive_model(data: Encoded) -> AdditiveModel:
-    """The additive model with penalty, and where needed number of features, chosen by CV."""
+def folds_of(data: Encoded) -> Array:
+    """How much of each sample's weight is in each fold."""
     codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.weight)).T
     is_nominal = [levels.is_nominal for levels in data.levels]
-    in_fold = fold_weights(codes, data.outcome.strata, data.weight, is_nominal)
+    return fold_weights(codes, data.outcome.strata, data.weight, is_nominal)
+
+
+def chosen_strength(data: Encoded, Z: Array, relative: Array, fixed: Array) -> float:
+    """The strength with the smallest held-out deviance of any columns Z."""
+    columns = [np.arange(Z.shape[1])] * N_FOLDS
+    return _path(data, Z, relative, columns, folds_of(data), fixed).strength
+
+
+def fitted_additive_model(data: Encoded) -> AdditiveModel:
+    """The additive model with penalty, and where needed number of features, chosen by CV."""
+    in_fold = folds_of(data)
     intercept = _path(
         data, np.ones((len(data.weight), 1)), np.zeros(1), [np.array([0])] * N_FOLDS, in_fold
     )

@@ -60,6 +60,9 @@ class Contrast:
         F; the null covariance of U is C V C' - (C F')(C F')', rows of C being columns.
     added : ndarray of shape (k, n)
         G, whose square comes back where variances are unequal; no rows for classes.
+    dispersion : float
+        Variance of a residual over the weight that its sample has in a fit: 1 for classes, the
+        mean of omega for numbers.
     """
 
     residual: Array
@@ -68,11 +71,17 @@ class Contrast:
     share_left: float
     explained: Array
     added: Array
+    dispersion: float = 1.0
 
     @property
     def n_sets(self) -> int:
         """How many sets of labels there are."""
         return self.residual.shape[1]
+
+    @property
+    def curvature(self) -> float:
+        """Sum of the weights that the samples have in a fit: of wV, or of w for numbers."""
+        return float(self.variance.sum()) / self.dispersion
 
 
 def refit(Z: Array, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT) -> Refit:
@@ -156,6 +165,7 @@ class NumberRefit(Refit):
                 share_left=float(self.weight @ r[:, 0] ** 2 / max(variance.sum(), TINY)),
                 explained=explained,
                 added=added,
+                dispersion=max(float(variance.sum() / self.weight.sum()), TINY),
             )
         ]
 

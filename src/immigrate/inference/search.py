@@ -16,6 +16,7 @@ from joblib import Parallel, delayed
 from immigrate.inference.additive import AdditiveModel
 from immigrate.inference.adjustment import Adjustment, Family
 from immigrate.inference.encoding import Encoded
+from immigrate.inference.first_order import FirstOrder
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_statistics import TermResult, term_results
@@ -68,6 +69,8 @@ class Search:
     n_tests : int
         All terms that were tested, listed or not.
     smallest_null_log_p : ndarray of shape (n_draws,)
+    effects : FirstOrder
+        Of the terms with an exact p-value; empty where the search does not ask for them.
     """
 
     terms: Codes
@@ -76,6 +79,7 @@ class Search:
     is_exact: Mask
     n_tests: int
     smallest_null_log_p: Array
+    effects: FirstOrder
 
     def log_p_adjusted(self, adjustment: Adjustment, n_found: int = 0) -> Array:
         """Logarithms of the adjusted p-values, NaN for terms without an exact p-value.
@@ -114,7 +118,7 @@ def searched_terms(study: Study, model: AdditiveModel, order: int) -> Search:
     contrasts = model.contrasts(data, draws)
     if effort.n_refined is None and not needs_screening(data, model, order):
         terms = all_terms(len(data.functions), order)
-        result = exact_results(study, terms, contrasts)
+        result = exact_results(study, terms, contrasts, with_effects=order == 2)
         return sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests)
     if draws is not None:
         raise ValueError(
@@ -127,17 +131,23 @@ def searched_terms(study: Study, model: AdditiveModel, order: int) -> Search:
     return _refined(study, screened, contrasts, n_tests)
 
 
-def exact_results(study: Study, terms: Codes, contrasts: list[Contrast]) -> TermResult:
+def exact_results(
+    study: Study, terms: Codes, contrasts: list[Contrast], *, with_effects: bool = False
+) -> TermResult:
     """`term_results`, in parallel over chunks that do not depend on the number of workers."""
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
     parts = Parallel(n_jobs=study.effort.n_jobs, prefer="threads")(
-        delayed(term_results)(study.data, chunk, contrasts)
+        delayed(term_results)(study.data, chunk, contrasts, with_effects=with_effects)
         for chunk in np.array_split(terms, n_chunks)
     )
     return TermResult(
         statistic=np.concatenate([part.statistic for part in parts]),
         log_p=np.concatenate([part.log_p for part in parts]),
         smallest_null_log_p=np.min([part.smallest_null_log_p for part in parts], axis=0),
+        effects=FirstOrder(
+            np.concatenate([part.effects.forms for part in parts], axis=1),
+            np.concatenate([part.effects.gain for part in parts]),
+        ),
     )
 
 
@@ -149,11 +159,13 @@ def _refined(
     if count is None:
         n_small = int(np.sum(screened.log_p < np.log(REFINED_BELOW)))
         count = int(np.clip(n_small, FEWEST_REFINED, MOST_REFINED))
-    exact = exact_results(study, screened.terms[:count], contrasts)
+    with_effects = screened.terms.shape[1] == 2
+    exact = exact_results(study, screened.terms[:count], contrasts, with_effects=with_effects)
     result = TermResult(
         statistic=np.concatenate([exact.statistic, screened.statistic[count:]]),
         log_p=np.concatenate([exact.log_p, screened.log_p[count:]]),
         smallest_null_log_p=exact.smallest_null_log_p,
+        effects=exact.effects,
     )
     is_exact = np.arange(len(screened.terms)) < count
     return sorted_search(screened.terms, result, is_exact, n_tests)
@@ -162,6 +174,9 @@ def _refined(
 def sorted_search(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) -> Search:
     """The terms in order of evidence, those with an exact p-value first."""
     order = np.lexsort((result.log_p, ~is_exact))
+    effects = result.effects
+    if len(effects.gain):
+        effects = effects.taken(order[: len(effects.gain)])
     return Search(
         terms=terms[order],
         statistic=result.statistic[order],
@@ -169,4 +184,5 @@ def sorted_search(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int
         is_exact=is_exact[order],
         n_tests=n_tests,
         smallest_null_log_p=result.smallest_null_log_p,
+        effects=effects,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.inference.additive import AdditiveModel, with_term
+from immigrate.inference.first_order import no_effects
 from immigrate.inference.search import Search, Study, exact_results, sorted_search
 from immigrate.inference.term_statistics import TermResult
 
@@ -75,7 +76,7 @@ def _retested(study: Study, model: AdditiveModel, search: Search) -> Search:
     is_left[0] = False
     terms, is_exact = search.terms[is_left], search.is_exact[is_left]
     if not len(terms):
-        nothing = TermResult(np.empty(0), np.empty(0), np.empty(0))
+        nothing = TermResult(np.empty(0), np.empty(0), np.empty(0), no_effects(0))
         return sorted_search(terms, nothing, is_exact, 0)
     contrasts = model.contrasts(study.data, study.adjustment.draws)
     result = exact_results(study, terms, contrasts)

@@ -1,7 +1,8 @@
 """C, the product columns of a term, and G, the main effects of its own features.
 
 For a pair (a, b) the columns are C_kl = phi_ak phi_bl / (kl), the product of the normal scores
-of a and b, and that of the sides of their medians.
+of a and b, and that of the sides of their medians. A single feature is a term too, whose columns
+are its functions themselves and which has no main effects but its own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from immigrate.typing import Array, Codes, Mask
 
 N_SINGLE = 2
 """Columns with a form of their own, the last of each pair."""
+
+SMOOTH_PENALTY, LEVEL_PENALTY = 1.0, 0.3
 
 
 def phi_products(phi: Array, terms: Codes) -> Array:
@@ -27,25 +30,40 @@ def phi_products(phi: Array, terms: Codes) -> Array:
 def term_columns(functions: Functions, terms: Codes) -> Array:
     """C of each pair: phi products, then those of the single functions: (b, k^2 + 2, n).
 
-    Of a triple the phi products with k <= 2: (b, 8, n).
+    Of a feature its functions: (b, k + 2, n). Of a triple the phi products with k <= 2: (b, 8, n).
     """
     if terms.shape[1] == 3:
         return phi_products(functions.phi[:, :N_SMOOTH], terms)
-    last = functions.single[terms[:, 0]] * functions.single[terms[:, 1]]
+    last = np.prod([functions.single[feature] for feature in terms.T], axis=0)
     return np.concatenate([phi_products(functions.phi, terms), last], axis=1)
 
 
 def low_columns(functions: Functions, terms: Codes) -> Mask:
-    """Which phi products of each pair enter the score form: (b, k^2)."""
-    left, right = functions.is_low[terms[:, 0]], functions.is_low[terms[:, 1]]
-    return (left[:, :, None] & right[:, None, :]).reshape(len(terms), -1)
+    """Which phi products of each pair, or functions of each feature, enter the score form."""
+    is_low = functions.is_low[terms[:, 0]]
+    for feature in terms[:, 1:].T:
+        is_low = is_low[:, :, None] & functions.is_low[feature][:, None, :]
+        is_low = is_low.reshape(len(terms), -1)
+    return is_low
+
+
+def column_penalty(functions: Functions, terms: Codes, sizes: Array) -> Array:
+    """A weak ridge on the columns of features or pairs: (b, k), given their mean squares.
+
+    Columns of features with an order already weigh by smoothness, phi_k / k. Those of a few
+    levels are taken back to one size each: no level is rougher than another.
+    """
+    has_order = np.any(functions.single[terms] != 0, axis=(1, 2, 3))
+    return np.where(has_order[:, None], SMOOTH_PENALTY, LEVEL_PENALTY * sizes)
 
 
 def own_main_effects(data: Encoded, terms: Codes) -> Array:
     """G of each term: additive columns of its features, on the samples where all are known.
 
-    (b, m, n), zero rows where there are fewer.
+    (b, m, n), zero rows where there are fewer. A single feature has none beside itself.
     """
+    if terms.shape[1] == 1:
+        return np.empty((len(terms), 0, len(data.weight)))
     features, position = np.unique(terms, return_inverse=True)
     own = [data.additive_columns(a).values for a in features]
     columns = np.zeros((len(features), max(map(len, own)), len(data.weight)))

@@ -70,8 +70,14 @@ def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
     slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
     U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
     S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
-    is_testable = np.einsum("bkk->bk", S) > (1 - MOST_EXPLAINED) * size[:, :k]
     kurtosis = np.square(square[:, :k]) @ contrast.fourth_cumulant
-    is_testable &= kurtosis <= LARGEST_KURTOSIS * size[:, :k] ** 2
+    return testable_moments(U, S, raw[:, :k, :k], kurtosis)
+
+
+def testable_moments(U: Array, S: Array, raw: Array, kurtosis: Array) -> Moments:
+    """Without the columns that are nearly explained, or that rest on a few samples."""
+    size = np.einsum("bkk->bk", raw)
+    is_testable = np.einsum("bkk->bk", S) > (1 - MOST_EXPLAINED) * size
+    is_testable &= kurtosis <= LARGEST_KURTOSIS * size**2
     is_block = is_testable[:, :, None] & is_testable[:, None, :]
-    return Moments(U * is_testable[:, :, None], S * is_block, raw[:, :k, :k] * is_block)
+    return Moments(U * is_testable[:, :, None], S * is_block, raw * is_block)

@@ -14,17 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.inference.encoding import N_FUNCTIONS, Encoded
+from immigrate.inference.first_order import FirstOrder, first_order, no_effects
 from immigrate.inference.main_effect_columns import MOST_ORDERED_COLUMNS
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_columns import (
     N_SINGLE,
+    column_penalty,
     low_columns,
     own_main_effects,
     term_columns,
 )
-from immigrate.inference.term_forms import FormResult, combined_log_p, form_results
+from immigrate.inference.term_forms import combined_log_p, form_results
 from immigrate.inference.term_moments import Moments, cleared_moments
-from immigrate.typing import Array, Codes
+from immigrate.typing import Array, Codes, Mask
 
 BLOCK_BYTES = 16e6
 
@@ -41,23 +43,32 @@ class TermResult:
         Natural logarithm of the p-value.
     smallest_null_log_p : ndarray of shape (n_draws,)
         The smallest log p over all terms for each label set drawn from the null model.
+    effects : FirstOrder
+        How large each effect is to first order; of no terms where that was not asked for.
     """
 
     statistic: Array
     log_p: Array
     smallest_null_log_p: Array
+    effects: FirstOrder
 
 
-def term_results(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> TermResult:
-    """Statistic and p-value of every term (rows of feature indices)."""
+def term_results(
+    data: Encoded, terms: Codes, contrasts: list[Contrast], *, with_effects: bool = False
+) -> TermResult:
+    """Statistic and p-value of every term (rows of feature indices), and the size of its effect."""
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
     smallest = np.zeros(contrasts[0].n_sets - 1)
+    effects = no_effects(len(terms) if with_effects else 0)
     for block in _blocks_of_a_kind(data, terms, contrasts[0].n_sets):
-        forms, statistic[block] = _block_forms(data, terms[block], contrasts)
-        combined = combined_log_p(forms)
-        log_p[block] = combined[:, 0]
+        own = _block_moments(data, terms[block], contrasts)
+        combined = combined_log_p([form_results(one, own.is_low) for one in own.moments])
+        statistic[block], log_p[block] = own.kernel_statistic(), combined[:, 0]
         smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
-    return TermResult(statistic, log_p, smallest)
+        if with_effects:
+            step = first_order(own.moments, own.penalty, contrasts)
+            effects.forms[:, block], effects.gain[block] = step.forms, step.gain
+    return TermResult(statistic, log_p, smallest, effects)
 
 
 def _blocks_of_a_kind(data: Encoded, terms: Codes, n_sets: int) -> Iterator[Codes]:
@@ -84,23 +95,37 @@ def blocks(n_terms: int, bytes_per_term: float) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n_terms, size))
 
 
-def _block_forms(
-    data: Encoded, terms: Codes, contrasts: list[Contrast]
-) -> tuple[list[FormResult], Array]:
-    """The forms of each contrast, and U'U over its null mean, averaged over the contrasts."""
-    order = terms.shape[1]
+@dataclass(frozen=True)
+class _BlockMoments:
+    """What all forms of a block of terms are made of.
+
+    Attributes
+    ----------
+    moments : list of Moments, one per contrast
+    is_low : ndarray of shape (b, k) or None
+        Which columns enter the score; None for triples.
+    penalty : ndarray of shape (b, k)
+        A weak ridge for fits of the columns.
+    """
+
+    moments: list[Moments]
+    is_low: Mask | None
+    penalty: Array
+
+    def kernel_statistic(self) -> Array:
+        """U'U of the observed labels over its null mean, averaged over the contrasts."""
+        kernel = slice(0, -N_SINGLE if self.is_low is not None else None)
+        total = np.zeros(len(self.penalty))
+        for one in self.moments:
+            mean = np.einsum("bkk->b", one.S[:, kernel, kernel])
+            square = np.sum(one.U[:, kernel, 0] ** 2, axis=1)
+            total += square / np.where(mean > 0, mean, 1.0)
+        return total / len(self.moments)
+
+
+def _block_moments(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> _BlockMoments:
     functions = data.functions.first(max(int(data.functions.n_own[terms].max()), N_FUNCTIONS))
     C, G = term_columns(functions, terms), own_main_effects(data, terms)
-    is_low = low_columns(functions, terms) if order == 2 else None
-    moments = (cleared_moments(C, G, contrast) for contrast in contrasts)
-    results = [(form_results(one, is_low), _kernel_statistic(one, order)) for one in moments]
-    statistic = np.sum([statistic for _, statistic in results], axis=0) / len(contrasts)
-    return [forms for forms, _ in results], statistic
-
-
-def _kernel_statistic(moments: Moments, order: int) -> Array:
-    """U'U of the observed labels over its null mean."""
-    kernel = slice(0, -N_SINGLE if order == 2 else None)
-    mean = np.einsum("bkk->b", moments.S[:, kernel, kernel])
-    square = np.sum(moments.U[:, kernel, 0] ** 2, axis=1)
-    return square / np.where(mean > 0, mean, 1.0)
+    is_low = low_columns(functions, terms) if terms.shape[1] < 3 else None
+    penalty = column_penalty(functions, terms, C**2 @ data.weight / data.n)
+    return _BlockMoments([cleared_moments(C, G, one) for one in contrasts], is_low, penalty)
