@@ -239,23 +239,35 @@ def chosen_strength(data: Encoded, Z: Array, relative: Array, fixed: Array) -> f
     return _path(data, Z, relative, columns, folds_of(data), fixed).strength
 
 
-def fitted_additive_model(data: Encoded) -> AdditiveModel:
-    """The additive model with penalty, and where needed number of features, chosen by CV."""
+def _intercept_path(data: Encoded, in_fold: Array) -> _Path:
+    """The model of the class shares, or of the mean, alone."""
+    ones = np.ones((len(data.weight), 1))
+    return _path(data, ones, np.zeros(1), [np.array([0])] * N_FOLDS, in_fold)
+
+
+def fitted_on(data: Encoded, features: Codes) -> AdditiveModel:
+    """The additive model of these features, or of none, with its penalty chosen."""
     in_fold = folds_of(data)
-    intercept = _path(
-        data, np.ones((len(data.weight), 1)), np.zeros(1), [np.array([0])] * N_FOLDS, in_fold
-    )
-    n_columns = sum(map(data.n_additive_columns, range(len(data.levels))))
-    if n_columns > MOST_COLUMNS_PER_SAMPLE * data.n:
-        return _screened_model(data, in_fold, intercept)
-    features = np.arange(len(data.levels))
+    intercept = _intercept_path(data, in_fold)
+    if not len(features):
+        return _fitted(data, features, intercept, intercept.deviance)
     Z, penalty, _ = design(data, features)
     path = _path(data, Z, penalty, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
     return _fitted(data, features, path, intercept.deviance)
 
 
-def _screened_model(data: Encoded, in_fold: Array, intercept: _Path) -> AdditiveModel:
+def fitted_additive_model(data: Encoded) -> AdditiveModel:
+    """The additive model with penalty, and where needed number of features, chosen by CV."""
+    n_columns = sum(map(data.n_additive_columns, range(len(data.levels))))
+    if n_columns > MOST_COLUMNS_PER_SAMPLE * data.n:
+        return _screened_model(data)
+    return fitted_on(data, np.arange(len(data.levels)))
+
+
+def _screened_model(data: Encoded) -> AdditiveModel:
     """Model on the features with the strongest main effects, as many as CV asks for."""
+    in_fold = folds_of(data)
+    intercept = _intercept_path(data, in_fold)
     adjusted = np.array(sorted(data.adjusted), dtype=np.intp)
     orders = [_main_effect_order(data, data.weight - held_out) for held_out in in_fold.T]
     best, best_count = intercept, 0

@@ -1,16 +1,16 @@
 """How large an effect is: its spread over the samples, with an interval.
 
-The test asks whether there is an effect, from residuals of a model without it. How large it is can
-only be said by a model that has it. This one holds the main effects and every term found, all fitted
-together, with a penalty chosen anew by cross-validation: beside a strong pair main effects are
-stronger than they seemed alone. The penalty is light where an effect is evident, since shrinking a
-main effect weakens every other logit with it, and full where none is, since what is fitted to noise
-strengthens them.
+The test asks whether there is an effect, from residuals of a model without it. How large it is
+can only be said by a model that has it. This one holds the main effects and every term found, all
+fitted together, with a penalty chosen anew by cross-validation: beside a strong pair main effects
+are stronger than they seemed alone. The penalty is light where an effect is evident, since
+shrinking a main effect weakens every other effect on the logit with it, and full where none is,
+since what is fitted to noise strengthens them.
 
-The size of an effect f = C b is s = sqrt(b'Mb), the root of its mean square over the samples, where
-M holds the mean products of the columns C, for a pair cleared of the main effects of its features.
-With the estimate b ~ N(b, K), q = b'Mb is too large by tr(MK), which is taken off. The interval
-holds every s that makes the q seen no surprise: given s, q is distributed as a chi2 with
+The size of an effect f = C b is s = sqrt(b'Mb), the root of its mean square over the samples. M
+holds the mean products of the columns C, for a pair cleared of the main effects of its features.
+An estimate of b with covariance K makes q = b'Mb too large by tr(MK), which is taken off. The
+interval holds every s that makes the q seen no surprise: given s, q is distributed as a chi2 with
 noncentrality, scaled so that mean and variance,
 
     s^2 + tr(MK)   and   2 tr(MKMK) + 4 s^2 g,   g = b'MKMb / b'Mb,
@@ -163,7 +163,7 @@ class EffectModel:
         G, weight = self.main_effects(features), self.known(features)
         weighted = G * weight[:, None]
         slope = np.linalg.lstsq(weighted.T @ G, weighted.T @ columns, rcond=1e-10)[0]
-        return (columns - G @ slope) * (weight > 0)[:, None], slope
+        return (columns - G @ slope) * (weight > 0)[:, None], np.asarray(slope, np.float64)
 
     def main_effects(self, features: Term) -> Array:
         """[1] for a feature, [1, Z_a, Z_b] for a term: (n, m)."""

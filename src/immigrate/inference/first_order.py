@@ -1,9 +1,10 @@
 """Effects of terms that are in no model: one Newton step from the model without them.
 
-With U = C'r and S its covariance, b = (S + P)^-1 U with a weak ridge P is what a fit of the columns
-C would come to, to first order; K = (S + P)^-1 S (S + P)^-1 is its covariance. Where samples are
-alike in what they say of a label, S is the mean square of the cleared columns but for one factor,
-so that the size of the effect comes from the same numbers. A strong effect is weakened in this way.
+With U = C'r and S its covariance, b = (S + P)^-1 U with a weak ridge P is what a fit of the
+columns C would come to, to first order; K = (S + P)^-1 S (S + P)^-1 is its covariance. Where
+samples are alike in what they say of a label, S is the mean square of the cleared columns but for
+one factor, so that the size of the effect comes from the same numbers. A strong effect comes out
+weaker in this way than it is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from immigrate.inference.effects import Sizes, sizes_of
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_moments import Moments
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class FirstOrder:
         """Sizes and their intervals."""
         return sizes_of(*self.forms)
 
-    def taken(self, index: Array) -> FirstOrder:
+    def taken(self, index: Codes) -> FirstOrder:
         """Those of some terms."""
         return FirstOrder(self.forms[:, index], self.gain[index])
 

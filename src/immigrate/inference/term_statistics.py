@@ -56,7 +56,7 @@ class TermResult:
 def term_results(
     data: Encoded, terms: Codes, contrasts: list[Contrast], *, with_effects: bool = False
 ) -> TermResult:
-    """Statistic and p-value of every term (rows of feature indices), and the size of its effect."""
+    """Statistic, p-value and size of the effect of every term (rows of feature indices)."""
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
     smallest = np.zeros(contrasts[0].n_sets - 1)
     effects = no_effects(len(terms) if with_effects else 0)

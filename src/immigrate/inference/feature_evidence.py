@@ -1,0 +1,161 @@
+"""Does a feature matter: on its own, and given the others?
+
+On its own: its functions against the residuals of a model that has nothing but what is adjusted
+for. Given the others: against the residuals of the additive model without this feature. That model
+is not fitted again for every feature; the full one says where its coefficients go without the
+columns a of the feature, and what the other columns o would explain of the residuals,
+
+    b_o - H_oa H_aa^-1 b_a,   r = e - V Z_o H_o Z_o' e,   H_o = H_oo - H_oa H_aa^-1 H_ao,
+
+with H the inverse of the penalised information of all columns, which is computed once. Means and
+variances are those of the model without the feature: with those of the full one, which follows the
+labels more closely, p-values were too small. A feature that is not in the model is tested against
+its residuals as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from immigrate.inference.additive import AdditiveModel, design, fitted_on
+from immigrate.inference.encoding import Encoded
+from immigrate.inference.first_order import FirstOrder, first_order
+from immigrate.inference.residuals import SMALLEST_SHARE_LEFT, Contrast
+from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix
+from immigrate.inference.term_columns import column_penalty, low_columns, term_columns
+from immigrate.inference.term_forms import combined_log_p, form_results
+from immigrate.inference.term_moments import Moments, testable_moments
+from immigrate.inference.term_statistics import term_results
+from immigrate.typing import Array, Codes, Mask
+
+# Of a feature with a copy in the table nothing must be left once the copy is in the model; the
+# light penalty that pairs need for evident features would leave enough to be found.
+LIGHTER = 0.1
+TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class FeatureEvidence:
+    """Evidence for each tested feature.
+
+    Attributes
+    ----------
+    features : ndarray of shape (f,)
+    log_p, log_p_given_others : ndarray of shape (f,)
+    effects : FirstOrder
+        Of each feature, given the others.
+    """
+
+    features: Codes
+    log_p: Array
+    log_p_given_others: Array
+    effects: FirstOrder
+
+
+def feature_evidence(data: Encoded, model: AdditiveModel) -> FeatureEvidence:
+    """Every feature that terms are made of, on its own and given the others."""
+    terms = data.tested[:, None]
+    empty = fitted_on(data, np.array(sorted(data.adjusted), dtype=np.intp))
+    alone = term_results(data, terms, empty.contrasts(data))
+    contrasts = model.contrasts(data)
+    given = term_results(data, terms, contrasts, with_effects=True)
+    log_p, effects = given.log_p.copy(), given.effects
+    leaving = _LeavingOut(data, model, contrasts)
+    for place in np.flatnonzero(np.isin(data.tested, model.features)):
+        log_p[place], one = leaving.evidence(int(data.tested[place]))
+        effects.forms[:, place], effects.gain[place] = one.forms[:, 0], one.gain[0]
+    return FeatureEvidence(data.tested, alone.log_p, log_p, effects)
+
+
+@dataclass(frozen=True)
+class _LeavingOut:
+    """The additive model with one feature left out."""
+
+    data: Encoded
+    model: AdditiveModel
+    contrasts: list[Contrast]
+
+    def evidence(self, feature: int) -> tuple[float, FirstOrder]:
+        """Log p of a feature of the model, and its effect."""
+        terms, functions, weight = np.array([[feature]]), self.data.functions, self.data.weight
+        C = term_columns(functions, terms)[0]
+        is_out = np.tile(self._owner == feature, self.model.means.shape[1])
+        mu = self.model.link.means(self.model.Z @ self._coefficients(is_out))
+        r = self._cleared_residuals(mu, is_out)
+        moments = [self._moments(c, C, mu, is_out, r) for c in range(mu.shape[1])]
+        is_low = low_columns(functions, terms)
+        combined = combined_log_p([form_results(one, is_low) for one in moments])
+        penalty = column_penalty(functions, terms, (C**2 @ weight / self.data.n)[None])
+        return float(combined[0, 0]), first_order(moments, penalty, self.contrasts)
+
+    @cached_property
+    def _owner(self) -> Codes:
+        return design(self.data, self.model.features)[2]
+
+    @cached_property
+    def _inverses(self) -> tuple[Array, Array]:
+        """H with the penalty of the fit, and with that of the refit."""
+        model = self.model
+        information = information_matrix(model.Z, model.means, self.data.weight, model.link)
+        penalties = (
+            np.maximum(d, INTERCEPT_PENALTY) for d in (model.penalty, model.refit_penalty)
+        )
+        n_logits = model.means.shape[1]
+        fit, refit = (
+            np.linalg.inv(information + np.diag(np.tile(d, n_logits))) for d in penalties
+        )
+        return fit, refit
+
+    def _coefficients(self, is_out: Mask) -> Array:
+        """Those of the fit without the columns: (m, n_logits)."""
+        H, model = self._inverses[0], self.model
+        flat = model.coefficients.T.ravel()
+        flat = flat - H[:, is_out] @ np.linalg.solve(H[np.ix_(is_out, is_out)], flat[is_out])
+        flat[is_out] = 0.0
+        return flat.reshape(model.coefficients.T.shape).T
+
+    def _cleared_residuals(self, mu: Array, is_out: Mask) -> Array:
+        """R = e - V Z_o H_o Z_o' e: (n, n_logits)."""
+        e = self.data.Y - mu
+        gradient = (self.model.Z.T @ (self.data.weight[:, None] * e)).T.ravel()
+        step = self._solved(gradient[:, None], is_out).reshape(e.shape[1], -1).T
+        moved, link, logits = self.model.Z @ step, self.model.link, range(e.shape[1])
+        refitted = [sum(link.covariance(mu, c, d) * moved[:, d] for d in logits) for c in logits]
+        return e - np.column_stack(refitted)
+
+    def _solved(self, right: Array, is_out: Mask) -> Array:
+        """H_o times the rows of `right` that are not left out, 0 in the others."""
+        H = self._inverses[1]
+        moved = H @ np.where(is_out[:, None], 0.0, right)
+        solved = moved - H[:, is_out] @ np.linalg.solve(H[np.ix_(is_out, is_out)], moved[is_out])
+        solved[is_out] = 0.0
+        return solved
+
+    def _moments(self, c: int, C: Array, mu: Array, is_out: Mask, r: Array) -> Moments:
+        """U and S of the functions C (k, n) of the feature for one logit."""
+        Z, weight, link = self.model.Z, self.data.weight, self.model.link
+        logits, own = range(mu.shape[1]), r[:, c]
+        B = [Z.T @ ((weight * link.covariance(mu, d, c))[:, None] * C.T) for d in logits]
+        X = self._solved(np.vstack(B), is_out).reshape(mu.shape[1], Z.shape[1], -1)
+        explained = [Z @ part for part in X]
+        if self.data.outcome.is_number:
+            left = max(self.contrasts[c].share_left, SMALLEST_SHARE_LEFT)
+            variance, cleared = weight * own**2 / left, C - explained[0].T
+            S = (cleared * variance) @ cleared.T
+            fourth, scale = variance**2 / weight, 1.0
+        else:
+            v = link.covariance(mu, c, c)
+            variance, fourth = weight * v, weight * v * (1 - 6 * v)
+            cross = sum(b.T @ x for b, x in zip(B, X))
+            S = (C * variance) @ C.T - cross - cross.T
+            for d in logits:
+                for f in logits:
+                    weighted = (weight * link.covariance(mu, d, f))[:, None] * explained[f]
+                    S += explained[d].T @ weighted
+            left = self.contrasts[c].share_left
+            scale = np.sqrt(left * variance.sum() / max(float(weight @ own**2), TINY))
+        U, raw = C @ (weight * own * scale), (C * variance) @ C.T
+        return testable_moments(U[None, :, None], S[None], raw[None], (C**4 @ fourth)[None])
