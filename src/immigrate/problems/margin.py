@@ -22,7 +22,7 @@ SIGMA_RANGE = (1e-300, 1e300)
 # How far from the training samples new ones may lie, by the bytes of a number.
 LARGEST_REACH = {8: 1e150, 4: 1e15}
 # Rows whose margins are split together, at most; arrays as large as their differences meanwhile.
-ROWS_PER_BLOCK, COPIES_PER_BLOCK = 64, 4
+ROWS_PER_BLOCK, COPIES_PER_BLOCK = 16, 4
 
 
 class MarginProblem:
