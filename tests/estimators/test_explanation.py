@@ -22,6 +22,7 @@ from immigrate import (
     BoostedImmigrateClassifier,
     Columns,
     Descent,
+    Explanation,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
@@ -132,6 +133,12 @@ class TestSums:
         plain = ImmigrateClassifier(1.0, columns=raw).fit(X, y).explain(X)
         scaled = ImmigrateClassifier(scale**2, columns=raw).fit(X * scale, y).explain(X * scale)
         np.testing.assert_allclose(scaled.values / scale**2, plain.values, atol=1e-8)
+
+    def test_values_may_be_missing_in_rows_to_explain_only(self, wine):
+        X, y = wine
+        model = ImmigrateClassifier().fit(X, y)
+        gappy = X.mask(np.random.default_rng(0).random(X.shape) < 0.3)
+        assert np.isfinite(assert_explains(model, gappy).values).all()
 
     def test_one_feature_has_one_part(self):
         X, y = np.arange(12.0)[:, None], np.arange(12) // 6
@@ -351,6 +358,12 @@ class TestWords:
         assert (
             parts.groupby("row")["part"].apply(lambda x: (-x.abs()).is_monotonic_increasing).all()
         )
+
+    def test_the_docstring_names_every_attribute_and_has_an_example(self):
+        names = {field.name for field in dataclasses.fields(Explanation)}
+        heads = set(re.findall(r"^    (\w+) : ", Explanation.__doc__, flags=re.MULTILINE))
+        assert heads == names
+        assert ">>> " in Explanation.__doc__
 
     def test_an_explanation_cannot_be_changed(self, wine):
         explanation = IM4EClassifier().fit(*wine).explain(wine[0])
