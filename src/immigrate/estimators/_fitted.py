@@ -245,9 +245,8 @@ class FittedVote:
     def _member(self, learner: Learner, scores: ClassScores, classes: Codes) -> Member:
         """A model with what its margins over two classes come to in the vote."""
         score: Array = getattr(scores, RULES[self.rule])
-        in_pair = class_probability(score, learner.sigma)[np.arange(len(score)), classes].sum(
-            axis=0
-        )
+        probability = class_probability(score, learner.sigma)
+        in_pair = probability[np.arange(len(score)), classes].sum(axis=0)
         slope = vote_slope(_lead(-score, classes), in_pair, learner.sigma)
         say = learner.vote / sum(one.vote for one in self.learners)
         return Member(learner.weights, learner.sigma, say, say * slope)
@@ -262,6 +261,7 @@ class FittedVote:
         )
 
     def _stages(self, many: Sequence[ClassScores]) -> Iterator[Array]:
+        """Shares after the first model, the first two, and so on, from the scores of all."""
         # Useless learners are not among them, so the votes never sum to 0.
         total: Array | float = 0.0
         n_votes = 0.0

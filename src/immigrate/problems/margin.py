@@ -21,7 +21,8 @@ LARGEST_SPAN = 1e151
 SIGMA_RANGE = (1e-300, 1e300)
 # How far from the training samples new ones may lie, by the bytes of a number.
 LARGEST_REACH = {8: 1e150, 4: 1e15}
-# Rows whose margins are split together, at most; arrays as large as their differences meanwhile.
+# Rows whose margins are split at once, at most; arrays of the size of their differences that this
+# takes. More rows are no faster: 16 stay nearer to the cache than 64.
 ROWS_PER_BLOCK, COPIES_PER_BLOCK = 16, 4
 
 
@@ -129,7 +130,8 @@ class MarginProblem:
     ) -> Iterator[MarginParts]:
         """Margins of new samples and their parts, under one model after the other.
 
-        All in float64, and the differences of all samples at once: for a block of rows.
+        All of it is float64 whatever the table is. The differences of all rows from all samples
+        are held at once, so give it one block of `row_blocks` at a time.
 
         Parameters
         ----------
@@ -147,8 +149,9 @@ class MarginProblem:
         share = (classes[:, :, None] == pieces.target.y) * pieces.target.count
         for W, sigma in zip(weights, sigmas):
             parts = margin_parts(self.form, W, _clipped(sigma / unit), d, share)
-            in_units = parts.times(np.full(len(new), unit), 1.0)
-            yield in_units._replace(q=parts.q * unit)
+            # Couplings are shares and have no unit.
+            in_units = parts.times(np.full(len(new), unit), unit)
+            yield in_units._replace(coupling=parts.coupling)
 
     def row_blocks(self, n_rows: int) -> Iterator[slice]:
         """Rows whose differences from all samples fit in scikit-learn's ``working_memory``."""
