@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         LFE,
         BoostedImmigrateClassifier,
         Columns,
+        Explanation,
         IM4EClassifier,
         ImmigrateClassifier,
         ImmigrateClassifierCV,
@@ -42,6 +43,7 @@ __all__ = [
     "BoostedImmigrateClassifier",
     "Columns",
     "Descent",
+    "Explanation",
     "FullSteps",
     "IM4EClassifier",
     "IRelief",
@@ -68,6 +70,7 @@ _HOMES = {
     "estimators": (
         "BoostedImmigrateClassifier",
         "Columns",
+        "Explanation",
         "IM4EClassifier",
         "IRelief",
         "ImmigrateClassifier",

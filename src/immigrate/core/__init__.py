@@ -10,6 +10,7 @@ Read the files in this order, beside sections 2 and 3 of the paper:
 ``cones``          the constraint sets of W and Theorem 3.1
 ``pruning``        small weights set to zero
 ``scores``         from distances to classes to probabilities
+``margin_parts``   what each feature and pair adds to the margin of a sample
 =================  ============================================================
 
 Equations are cited by the names this library uses throughout:

@@ -11,6 +11,8 @@ Beside the classes, read these files in the order of a fit:
 ``_choice``             choosing sigma, pruning and rule along a path
 ``_variants``           ways of boosting
 ``_fitted``             what is left of a fit, and how it scores new samples
+``_margin_split``       what margins of new samples are made of
+``_explanation``        the same in names and words
 ``_margin_classifier``  predicting
 ``_matrix_model``       names, importances and the table of weights
 ======================  ==================================================
@@ -18,6 +20,7 @@ Beside the classes, read these files in the order of a fit:
 
 from immigrate.estimators._boosting import BoostedImmigrateClassifier
 from immigrate.estimators._encoding import Columns
+from immigrate.estimators._explanation import Explanation
 from immigrate.estimators._im4e import IM4EClassifier
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
@@ -38,6 +41,7 @@ __all__ = [
     "LFE",
     "BoostedImmigrateClassifier",
     "Columns",
+    "Explanation",
     "IM4EClassifier",
     "IRelief",
     "ImmigrateClassifier",

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.checks import check_count, check_option
 from immigrate.columns import read_table
 from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
+from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import RULES, FittedVote, chosen_encoding
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
@@ -215,6 +216,28 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimat
         """
         share = self.predict_proba(X)
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
+
+    def explain(self, X: Any, *, n_neighbours: int = 3) -> Explanation:
+        """Which features and pairs pull each row to its class, and its most telling neighbours.
+
+        The margin of a row is the lead of its class in the vote. That is exactly the sum of what
+        the members add. A member's part of it is a probability and so no sum over features and
+        pairs: it is spread over them in proportion to the parts of the member's own margin.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_neighbours : int, default=3
+            Training samples to name for each class, by their mean share in the members.
+
+        Returns
+        -------
+        Explanation
+        """
+        names = self.get_feature_names_out()
+        check_count("n_neighbours", n_neighbours)
+        split = self.model_.margin_split(read_table(self, X), n_neighbours, self.n_jobs)
+        return named_explanation(split, self.model_.references.codes, self.classes_, names)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions after the first model, the first two, and so on.

@@ -12,15 +12,17 @@ The classifiers hold one of these as `model_` and read nothing else when they pr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from immigrate.core.cones import unit
 from immigrate.core.forms import QUADRATIC, Form
+from immigrate.core.margin_parts import two_nearest, vote_slope
 from immigrate.core.scores import class_probability
 from immigrate.estimators._encoding import Encoding
+from immigrate.estimators._margin_split import MarginSplit, Member, margin_split
 from immigrate.kernels.results import ClassScores
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
@@ -91,8 +93,12 @@ class References:
         self, X: Array, weights: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None
     ) -> list[ClassScores]:
         """Scores of new samples, as they were read, under several models in one sweep."""
-        X = self.encoding.table(X if self.is_used.all() else X[:, self.is_used])
-        return self.problem(n_threads(n_jobs)).class_scores_many(X, weights, sigmas)
+        problem = self.problem(n_threads(n_jobs))
+        return problem.class_scores_many(self.encoded(X), weights, sigmas)
+
+    def encoded(self, X: Array) -> Array:
+        """New samples, as they were read, with a column for each weight."""
+        return self.encoding.table(X if self.is_used.all() else X[:, self.is_used])
 
     def release(self) -> None:
         """Keep the layout for predictions and give back the rest: the end of a fit."""
@@ -155,6 +161,18 @@ class FittedMargin:
         decisive: Array = getattr(scores, RULES[rule or self.rule])
         return decisive
 
+    def margin_split(self, X: Array, n_neighbours: int, n_jobs: int | None = None) -> MarginSplit:
+        """What the margins of new samples are made of."""
+        return margin_split(
+            self.references,
+            X,
+            [Member(self.weights, self.sigma, say=1.0, slope=np.ones(len(X)))],
+            two_nearest(self.scores(X, n_jobs)),
+            rule=self.rule,
+            n_neighbours=n_neighbours,
+            n_jobs=n_jobs,
+        )
+
 
 def chosen_encoding(models: Sequence[FittedMargin]) -> int:
     """Which model to take: the first, unless the second is clearly likelier.
@@ -195,12 +213,55 @@ class FittedVote:
 
     def stages(self, X: Array, n_jobs: int | None = None) -> Iterator[Array]:
         """Shares of the classes in the vote of the first model, the first two, and so on."""
-        many = self.references.scores(
+        return self._stages(self._scores(X, n_jobs))
+
+    def margin_split(self, X: Array, n_neighbours: int, n_jobs: int | None = None) -> MarginSplit:
+        """What the margins of new samples are made of: share of the votes less the runner-up's.
+
+        A probability is no sum over terms. The difference of two probabilities is the margin of
+        a member times a slope that is not below 0, and so the sum of the slope times each part of
+        that margin. What voting for one class only adds to that is the part "rounding".
+        """
+        many = self._scores(X, n_jobs)
+        *_, share = self._stages(many)
+        classes = two_nearest(-share)
+        split = margin_split(
+            self.references,
+            X,
+            [self._member(*one, classes) for one in zip(self.learners, many)],
+            classes,
+            rule=self.rule,
+            n_neighbours=n_neighbours,
+            n_jobs=n_jobs,
+        )
+        if self.is_soft:
+            return split
+        *_, soft_share = replace(self, is_soft=True)._stages(many)
+        rounding = _lead(share, classes) - _lead(soft_share, classes)
+        return replace(
+            split, margin=split.margin + rounding, others={**split.others, "rounding": rounding}
+        )
+
+    def _member(self, learner: Learner, scores: ClassScores, classes: Codes) -> Member:
+        """A model with what its margins over two classes come to in the vote."""
+        score: Array = getattr(scores, RULES[self.rule])
+        probability = class_probability(score, learner.sigma)
+        in_pair = probability[np.arange(len(score)), classes].sum(axis=0)
+        slope = vote_slope(_lead(-score, classes), in_pair, learner.sigma)
+        say = learner.vote / sum(one.vote for one in self.learners)
+        return Member(learner.weights, learner.sigma, say, say * slope)
+
+    def _scores(self, X: Array, n_jobs: int | None) -> list[ClassScores]:
+        """Scores under each of the models."""
+        return self.references.scores(
             X,
             [learner.weights for learner in self.learners],
             [learner.sigma for learner in self.learners],
             n_jobs,
         )
+
+    def _stages(self, many: Sequence[ClassScores]) -> Iterator[Array]:
+        """Shares after the first model, the first two, and so on, from the scores of all."""
         # Useless learners are not among them, so the votes never sum to 0.
         total: Array | float = 0.0
         n_votes = 0.0
@@ -215,3 +276,10 @@ class FittedVote:
             return class_probability(score, sigma)
         hard: Array = np.eye(score.shape[1])[score.argmin(axis=1)]
         return hard
+
+
+def _lead(share: Array, classes: Codes) -> Array:
+    """By how much each row's first class leads its second."""
+    first, second = share[np.arange(len(share)), classes]
+    lead: Array = first - second
+    return lead

@@ -8,10 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from immigrate.checks import check_count
 from immigrate.columns import read_table
 from immigrate.core.scores import class_probability
+from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import FittedMargin
 from immigrate.messages import progress, warn_user
 from immigrate.solvers import Solution, Solver, Stop
@@ -90,6 +92,31 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
         """
         return self._scores(X, rule="distance")
+
+    def explain(self, X: Any, *, n_neighbours: int = 3) -> Explanation:
+        """Which features and pairs pull each row to its class, and its most telling neighbours.
+
+        The margin of a row, the score of the runner-up class less that of the predicted one, is a
+        sum over features and pairs, because the distance is; with the rule "energy" one more part
+        says how many samples of the two classes are near. Samples that the model was fitted on are
+        explained as `predict` sees them: they are their own nearest neighbours.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_neighbours : int, default=3
+            Training samples to name for each of the two classes of a row.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_is_fitted(self)
+        check_count("n_neighbours", n_neighbours)
+        references = self.model_.references
+        split = self.model_.margin_split(read_table(self, X), n_neighbours, self.n_jobs)
+        names = _check_feature_names_in(self)[references.is_used]
+        return named_explanation(split, references.codes, self.classes_, names)
 
     def leave_one_out_predict(self) -> np.ndarray:
         """Prediction of each training sample from all the others, at the fitted weights.

@@ -1,0 +1,146 @@
+"""Margins of new rows split into parts: numbers and codes, before anybody gives them names.
+
+A model is one member, a vote has several. Each member's margin is the sum of its parts, and a
+slope says what a margin of 1 of this member comes to in the margin that is explained. Rows are
+taken block by block; what is kept of a row is a number per term and a few neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from immigrate.core.margin_parts import MarginParts
+from immigrate.kernels.threads import n_threads
+from immigrate.typing import Array, Codes, Mask
+
+if TYPE_CHECKING:
+    from immigrate.estimators._encoding import Encoding
+    from immigrate.estimators._fitted import References
+
+
+class Member(NamedTuple):
+    """A model with its say in the margins of some rows.
+
+    Attributes
+    ----------
+    weights : ndarray
+    sigma : float
+    say : float
+        Its share of the votes.
+    slope : ndarray of shape (n_rows,)
+        What a margin of 1 of this model adds to the margin of all.
+    """
+
+    weights: Array
+    sigma: float
+    say: float
+    slope: Array
+
+
+class Neighbours(NamedTuple):
+    """The nearest references of each row in each of its two classes.
+
+    Attributes
+    ----------
+    training_row : ndarray of shape (2, n_rows, k)
+        Nearest first; where a class has fewer than k references, others fill the places.
+    coupling : ndarray of shape (2, n_rows, k)
+    distance : ndarray of shape (2, n_rows, k)
+    """
+
+    training_row: Codes
+    coupling: Array
+    distance: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MarginSplit:
+    """What the margins of rows are made of.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2, n_rows)
+        Codes of the class that each row is predicted to be, and of the runner-up.
+    margin : ndarray of shape (n_rows,)
+    features : ndarray of shape (2, n_terms)
+        The two features of each term among those in use, twice the same for a main effect.
+    terms : ndarray of shape (n_rows, n_terms)
+    others : dict of str to ndarray of shape (n_rows,)
+        Parts that belong to no term, by their kind.
+    neighbours : Neighbours
+    """
+
+    classes: Codes
+    margin: Array
+    features: Codes
+    terms: Array
+    others: dict[str, Array]
+    neighbours: Neighbours
+
+
+def margin_split(
+    references: References,
+    X: Array,
+    members: Sequence[Member],
+    classes: Codes,
+    *,
+    rule: str,
+    n_neighbours: int,
+    n_jobs: int | None,
+) -> MarginSplit:
+    """Margins of the rows of `X`, as they were read, over their two `classes`."""
+    problem = references.problem(n_threads(n_jobs))
+    table, features = references.encoded(X), used_terms(references.encoding, members)
+    weights, sigmas = [one.weights for one in members], [one.sigma for one in members]
+    margins, crowdings, terms, neighbours = [], [], [], []
+    for rows in problem.row_blocks(len(table)):
+        many = problem.margin_parts_many(table[rows], weights, sigmas, classes[:, rows])
+        says = zip(members, many)
+        total = reduce(MarginParts.plus, (p.times(m.slope[rows], m.say) for m, p in says))
+        margins.append(total.free_energy if rule == "energy" else total.distance)
+        crowdings.append(total.crowding)
+        terms.append(term_parts(references.encoding, total.terms, features))
+        is_own = classes[:, rows, None] == references.codes
+        neighbours.append(nearest(total, is_own, n_neighbours))
+    return MarginSplit(
+        classes,
+        np.concatenate(margins),
+        features,
+        np.concatenate(terms),
+        {"crowding": np.concatenate(crowdings)} if rule == "energy" else {},
+        Neighbours(*(np.concatenate(blocks, axis=1) for blocks in zip(*neighbours))),
+    )
+
+
+def used_terms(encoding: Encoding, members: Sequence[Member]) -> Codes:
+    """Features and pairs to which any member gives a weight, (2, n_terms)."""
+    size = encoding.folded(np.sum([np.abs(member.weights) for member in members], axis=0))
+    terms = np.nonzero(size if size.ndim == 1 else np.triu(size))
+    return np.array([terms[0], terms[-1]])
+
+
+def term_parts(encoding: Encoding, parts: Array, features: Codes) -> Array:
+    """Parts of encoded columns summed up per term of the table, (n_rows, n_terms)."""
+    # What two levels of one column share is summed up with the main effect of the column.
+    folded = np.array([encoding.folded(one) for one in parts])
+    a, b = features
+    if folded.ndim == 2:
+        return folded[:, a]
+    return np.where(a == b, 1.0, 2.0) * folded[:, a, b]
+
+
+def nearest(parts: MarginParts, is_own: Mask, count: int) -> Neighbours:
+    """The `count` references of each class with the largest couplings."""
+    # Far references all have a coupling of 0; the distance tells them apart.
+    q = np.broadcast_to(parts.q, is_own.shape)
+    order = np.lexsort((q, -parts.coupling, ~is_own), axis=-1)[..., :count]
+    return Neighbours(
+        order,
+        np.take_along_axis(parts.coupling, order, axis=-1),
+        np.take_along_axis(q, order, axis=-1),
+    )
