@@ -220,7 +220,7 @@ def rough_features(data: Encoded, model: AdditiveModel) -> frozenset[int]:
     def is_rough(a: int) -> bool:
         C, G = (which.additive_columns(a).values[None] for which in (rough, data))
         moments = [cleared_moments(C, G, contrast) for contrast in contrasts]
-        log_p = min(score_log_p(one.U, one.S, one.raw)[0, 0] for one in moments)
+        log_p = min(score_log_p(one)[0, 0] for one in moments)
         return bool(log_p < np.log(ROUGH_BELOW / len(contrasts)))
 
     return frozenset(filter(is_rough, features))

@@ -20,20 +20,25 @@ from functools import cached_property
 
 import numpy as np
 
-from immigrate.inference.additive import AdditiveModel, design, fitted_on
+from immigrate.inference.additive import (
+    EVIDENT_SHARE_IN_REFIT,
+    AdditiveModel,
+    design,
+    fitted_on,
+)
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.first_order import FirstOrder, first_order
 from immigrate.inference.residuals import SMALLEST_SHARE_LEFT, Contrast
 from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix
 from immigrate.inference.term_columns import column_penalty, low_columns, term_columns
 from immigrate.inference.term_forms import combined_log_p, form_results
-from immigrate.inference.term_moments import Moments, testable_moments
+from immigrate.inference.term_moments import Moments, without_untestable
 from immigrate.inference.term_statistics import term_results
 from immigrate.typing import Array, Codes, Mask
 
-# Of a feature with a copy in the table nothing must be left once the copy is in the model; the
-# light penalty that pairs need for evident features would leave enough to be found.
-LIGHTER = 0.1
+# Of a feature with a copy in the table nothing must be left once the copy is in the model: what a
+# light penalty leaves of an evident effect was enough to be found.
+LIGHTER, MOST_EXPLAINED = 0.1, 0.95
 TINY = np.finfo(np.float64).tiny
 
 
@@ -100,14 +105,14 @@ class _LeavingOut:
         """H with the penalty of the fit, and with that of the refit."""
         model = self.model
         information = information_matrix(model.Z, model.means, self.data.weight, model.link)
-        penalties = (
-            np.maximum(d, INTERCEPT_PENALTY) for d in (model.penalty, model.refit_penalty)
-        )
-        n_logits = model.means.shape[1]
-        fit, refit = (
-            np.linalg.inv(information + np.diag(np.tile(d, n_logits))) for d in penalties
-        )
-        return fit, refit
+        is_light = model.refit_penalty <= 2 * EVIDENT_SHARE_IN_REFIT * model.penalty
+        light = np.where(is_light, LIGHTER, 1.0) * model.refit_penalty
+
+        def inverse(penalty: Array) -> Array:
+            full = np.tile(np.maximum(penalty, INTERCEPT_PENALTY), model.means.shape[1])
+            return np.asarray(np.linalg.inv(information + np.diag(full)), dtype=np.float64)
+
+        return inverse(model.penalty), inverse(light)
 
     def _coefficients(self, is_out: Mask) -> Array:
         """Those of the fit without the columns: (m, n_logits)."""
@@ -149,7 +154,7 @@ class _LeavingOut:
         else:
             v = link.covariance(mu, c, c)
             variance, fourth = weight * v, weight * v * (1 - 6 * v)
-            cross = sum(b.T @ x for b, x in zip(B, X))
+            cross = np.sum([b.T @ x for b, x in zip(B, X)], axis=0)
             S = (C * variance) @ C.T - cross - cross.T
             for d in logits:
                 for f in logits:
@@ -158,4 +163,5 @@ class _LeavingOut:
             left = self.contrasts[c].share_left
             scale = np.sqrt(left * variance.sum() / max(float(weight @ own**2), TINY))
         U, raw = C @ (weight * own * scale), (C * variance) @ C.T
-        return testable_moments(U[None, :, None], S[None], raw[None], (C**4 @ fourth)[None])
+        kurtosis = (C**4 @ fourth)[None]
+        return without_untestable(U[None, :, None], S[None], raw[None], kurtosis, MOST_EXPLAINED)

@@ -12,7 +12,7 @@ A triple has the score form only, k <= 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from immigrate.inference.null_distributions import (
     log_three_moment_tail,
 )
 from immigrate.inference.term_columns import N_SINGLE
-from immigrate.inference.term_moments import MOST_EXPLAINED, Moments
+from immigrate.inference.term_moments import Moments
 from immigrate.typing import Array, Mask
 
 # Below this p the three-moment match hands over to the saddlepoint.
@@ -51,19 +51,16 @@ def form_results(moments: Moments, is_low: Mask | None = None) -> FormResult:
 
     `is_low` (b, k^2) says which columns of a pair enter the score; None is for triples.
     """
-    U, S, raw, is_used = moments.U, moments.S, moments.raw, moments.is_used
+    is_used = moments.is_used
     if is_low is None:
         weight = np.any(is_used, axis=1).astype(np.float64)
-        return FormResult(score_log_p(U, S, raw)[None], weight[None, :, None])
+        return FormResult(score_log_p(moments)[None], weight[None, :, None])
     k = is_low.shape[1]
     score = _masked_score_log_p(moments, is_low)
     log_p = [
-        kernel_log_p(U[:, :k], S[:, :k, :k]),
+        kernel_log_p(moments.U[:, :k], moments.S[:, :k, :k]),
         score,
-        *(
-            score_log_p(U[:, [s]], S[:, [s]][:, :, [s]], raw[:, [s]][:, :, [s]])
-            for s in range(k, k + N_SINGLE)
-        ),
+        *(score_log_p(moments.columns(slice(s, s + 1))) for s in range(k, k + N_SINGLE)),
     ]
     weight = [
         np.any(is_used[:, :k], axis=1),
@@ -98,7 +95,7 @@ def kernel_log_p(U: Array, S: Array) -> Array:
     return log_p
 
 
-def score_log_p(U: Array, S: Array, raw: Array) -> Array:
+def score_log_p(moments: Moments) -> Array:
     """Log p of U'S^-1 U against chi2: (b, d).
 
     Directions without variance do not count, and neither do those of which main effects explain
@@ -106,6 +103,7 @@ def score_log_p(U: Array, S: Array, raw: Array) -> Array:
     to which a ridge and a first-order refit are no guide. A nominal feature with a few samples
     per level has many such directions, although none of its columns is explained.
     """
+    U, S, raw = moments.U, moments.S, moments.raw
     diagonal = np.einsum("bkk->bk", S)
     scale = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     eigenvalues, vectors = np.linalg.eigh(scale[:, :, None] * S * scale[:, None, :])
@@ -116,7 +114,7 @@ def score_log_p(U: Array, S: Array, raw: Array) -> Array:
         vectors,
         optimize=True,
     )
-    smallest = np.maximum(SMALLEST_RELATIVE_EIGENVALUE, (1 - MOST_EXPLAINED) * before)
+    smallest = np.maximum(SMALLEST_RELATIVE_EIGENVALUE, (1 - moments.most_explained) * before)
     is_real = eigenvalues > smallest
     root = np.where(is_real, 1 / np.sqrt(np.where(is_real, eigenvalues, 1.0)), 0.0)
     whitened = np.matmul(
@@ -131,5 +129,7 @@ def _masked_score_log_p(moments: Moments, is_low: Mask) -> Array:
     needed = np.flatnonzero(is_low.any(axis=0))
     mask = is_low[:, needed]
     block = mask[:, :, None] & mask[:, None, :]
-    S, raw = (one[:, needed][:, :, needed] * block for one in (moments.S, moments.raw))
-    return score_log_p(moments.U[:, needed] * mask[:, :, None], S, raw)
+    low = moments.columns(needed)
+    return score_log_p(
+        replace(low, U=low.U * mask[:, :, None], S=low.S * block, raw=low.raw * block)
+    )

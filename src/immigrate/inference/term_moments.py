@@ -7,12 +7,12 @@ products of correlated features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from immigrate.inference.residuals import Contrast
-from immigrate.typing import Array, Mask
+from immigrate.typing import Array, Codes, Mask
 
 MOST_EXPLAINED = 0.99
 """A column or direction of which main effects explain more has no interaction left to show,
@@ -28,17 +28,24 @@ SMALLEST_MAIN_EFFECT = 1e-6
 class Moments:
     """U = C'r of each term and its null covariance S, zero for columns that cannot be tested.
 
-    `raw` is what S would be, were nothing cleared: CVC'.
+    `raw` is what S would be, were nothing cleared: CVC'. Directions of which more than the share
+    `most_explained` is cleared away do not count.
     """
 
     U: Array  # (b, k, d)
     S: Array  # (b, k, k)
     raw: Array  # (b, k, k)
+    most_explained: float = MOST_EXPLAINED
 
     @property
     def is_used(self) -> Mask:
         """Which columns can be tested: (b, k)."""
         return np.einsum("bkk->bk", self.S) > 0
+
+    def columns(self, chosen: Codes | slice) -> Moments:
+        """Those of some of the columns."""
+        S, raw = (one[:, chosen][:, :, chosen] for one in (self.S, self.raw))
+        return replace(self, U=self.U[:, chosen], S=S, raw=raw)
 
 
 def raw_covariance(A: Array, contrast: Contrast) -> Array:
@@ -71,13 +78,15 @@ def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
     U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
     S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
     kurtosis = np.square(square[:, :k]) @ contrast.fourth_cumulant
-    return testable_moments(U, S, raw[:, :k, :k], kurtosis)
+    return without_untestable(U, S, raw[:, :k, :k], kurtosis)
 
 
-def testable_moments(U: Array, S: Array, raw: Array, kurtosis: Array) -> Moments:
+def without_untestable(
+    U: Array, S: Array, raw: Array, kurtosis: Array, most_explained: float = MOST_EXPLAINED
+) -> Moments:
     """Without the columns that are nearly explained, or that rest on a few samples."""
     size = np.einsum("bkk->bk", raw)
-    is_testable = np.einsum("bkk->bk", S) > (1 - MOST_EXPLAINED) * size
+    is_testable = np.einsum("bkk->bk", S) > (1 - most_explained) * size
     is_testable &= kurtosis <= LARGEST_KURTOSIS * size**2
     is_block = is_testable[:, :, None] & is_testable[:, None, :]
-    return Moments(U * is_testable[:, :, None], S * is_block, raw * is_block)
+    return Moments(U * is_testable[:, :, None], S * is_block, raw * is_block, most_explained)
