@@ -9,6 +9,7 @@ from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.levels import feature_levels
 from immigrate.inference.outcomes import class_outcome
 from immigrate.inference.search import Effort, Study, searched_terms
+from immigrate.inference.term_sets import every_term
 
 
 def encoded(X, y, weight=None, nominal=()):
@@ -43,4 +44,6 @@ def mixed_problem(n=300, seed=0):
 
 
 def pair_search(data, model):
-    return searched_terms(Study(data, Adjustment(), Effort()), model, 2)
+    return searched_terms(
+        Study(data, Adjustment(), Effort()), model, every_term(len(data.functions), 2)
+    )

@@ -24,6 +24,7 @@ from immigrate.inference.levels import feature_levels
 from immigrate.inference.outcomes import class_outcome
 from immigrate.inference.search import Effort, Search, Study, searched_terms
 from immigrate.inference.stepwise import ROUNDING, Found, Stepwise, stepwise_terms
+from immigrate.inference.term_sets import every_term
 from immigrate.messages import warn_user
 from immigrate.typing import Array, Codes, Mask
 
@@ -119,10 +120,10 @@ class Settings:
         null = replace(model, features=tested[model.features])
         self.say(of_the_null_model(null))
         if self.order == 3:
-            pairs = searched_terms(study, model, 2)
+            pairs = searched_terms(study, model, every_term(len(data.functions), 2))
             model = self._stepwise(study, model, pairs).model
             self.say(f"{len(model.terms)} pairs found and added to the null model")
-        search = searched_terms(study, model, self.order)
+        search = searched_terms(study, model, every_term(len(data.functions), self.order))
         self.say(f"{search.n_tests} {ORDER_NAMES[self.order]}s tested")
         names = np.array(read.names, dtype=object)[tested]
         table = self._table(search, names)

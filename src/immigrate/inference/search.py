@@ -8,7 +8,6 @@ with an exact p-value can be found.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -19,6 +18,7 @@ from immigrate.inference.encoding import Encoded
 from immigrate.inference.first_order import FirstOrder
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
+from immigrate.inference.term_sets import TermSet
 from immigrate.inference.term_statistics import TermResult, term_results
 from immigrate.typing import Array, Codes, Mask
 
@@ -92,33 +92,22 @@ class Search:
         return adjusted
 
 
-def all_terms(p: int, order: int) -> Codes:
-    """Every set of `order` features, in lexicographic order: (t, order)."""
-    if order == 2:
-        return np.column_stack(np.triu_indices(p, 1))
-    pairs = all_terms(p, 2)
-    n_after = p - 1 - pairs[:, 1]
-    start = np.repeat(np.cumsum(n_after) - n_after, n_after)
-    third = np.repeat(pairs[:, 1] + 1, n_after) + np.arange(n_after.sum()) - start
-    return np.column_stack([np.repeat(pairs, n_after, axis=0), third])
-
-
-def needs_screening(data: Encoded, model: AdditiveModel, order: int) -> bool:
+def needs_screening(data: Encoded, model: AdditiveModel, n_terms: int) -> bool:
     """Whether there are too many terms to test each one exactly."""
-    n_terms = comb(len(data.functions), order)
     rank = min(model.Z.shape[1], len(data.weight)) * model.means.shape[1]
     work = n_terms * len(data.weight) * rank * model.means.shape[1]
     return n_terms > MOST_EXACT_TERMS or work > MOST_EXACT_WORK
 
 
-def searched_terms(study: Study, model: AdditiveModel, order: int) -> Search:
-    """Test all terms of the given order against the model."""
+def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search:
+    """Test the terms of a set against the model."""
     data, effort, draws = study.data, study.effort, study.adjustment.draws
-    n_tests = comb(len(data.functions), order)
+    n_tests = among.n_terms
     contrasts = model.contrasts(data, draws)
-    if effort.n_refined is None and not needs_screening(data, model, order):
-        terms = all_terms(len(data.functions), order)
-        result = exact_results(study, terms, contrasts, with_effects=order == 2)
+    is_listed = among.listed is not None
+    if is_listed or (effort.n_refined is None and not needs_screening(data, model, n_tests)):
+        terms = among.terms()
+        result = exact_results(study, terms, contrasts, with_effects=among.order == 2)
         return sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests)
     if draws is not None:
         raise ValueError(
@@ -127,7 +116,7 @@ def searched_terms(study: Study, model: AdditiveModel, order: int) -> Search:
             "or fewer features."
         )
     n_listed = max(effort.n_listed, effort.n_refined or MOST_REFINED)
-    screened = strongest_terms(data, contrasts, order, n_listed, effort.n_jobs)
+    screened = strongest_terms(data, contrasts, among, n_listed, effort.n_jobs)
     return _refined(study, screened, contrasts, n_tests)
 
 

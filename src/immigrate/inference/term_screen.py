@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -20,6 +19,7 @@ from immigrate.inference.null_distributions import log_chi2_tail, log_three_mome
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_columns import N_SINGLE, phi_products
 from immigrate.inference.term_forms import FormResult, combined_log_p
+from immigrate.inference.term_sets import TermSet, all_terms
 from immigrate.typing import Array, Codes, Mask
 
 TILE_BYTES = 16e6
@@ -177,17 +177,20 @@ def _single_form(left: Array, right: Array, contrast: Contrast) -> Array:
 
 
 def _screened_tile(
-    left: Side, right: Side, contrasts: list[Contrast], is_selective: bool
+    left: Side, right: Side, contrasts: list[Contrast], among: TermSet, is_selective: bool
 ) -> ScreenedTerms:
     """Terms of a tile whose right feature comes after those on the left.
 
     A selective tile leaves out those whose forms are below twice their mean, p > .1 or so:
     most of the time goes into p-values.
     """
-    order, null = left.terms.shape[1] + 1, _tile_null(left, right)
+    null = _tile_null(left, right)
     mean = np.maximum(null.powers[0], TINY)
     forms = [_tile_forms(left, right, contrast, mean) for contrast in contrasts]
     is_kept = right.terms[:, 0] > left.terms[:, -1:]
+    if not among.is_everything:
+        pairs = np.stack(np.broadcast_arrays(left.terms, right.terms[:, 0]), axis=-1)
+        is_kept &= among.holds(pairs)
     if is_selective:
         is_kept = is_kept & np.any(
             [
@@ -202,22 +205,22 @@ def _screened_tile(
     return ScreenedTerms(
         terms=np.column_stack([left.terms[index[0]], right.terms[index[1]]]),
         statistic=np.mean([form.kernel[index] / mean[index] for form in forms], axis=0),
-        log_p=combined_log_p([null.results(form, index, order) for form in forms]),
+        log_p=combined_log_p([null.results(form, index, among.order) for form in forms]),
     )
 
 
 def _screened_strip(
-    functions: Functions, lefts: Codes, data: Encoded, contrasts: list[Contrast], count: int
+    functions: Functions, lefts: Codes, weight: Array, contrasts: list[Contrast], wanted: Wanted
 ) -> ScreenedTerms:
     """The strongest terms that start with one of `lefts`."""
-    left = _side(functions, lefts, data.weight)
-    order = lefts.shape[1] + 1
-    best = ScreenedTerms(np.empty((0, order), int), np.empty(0), np.empty(0))
-    is_selective = comb(len(functions), order) > SELECTIVE_FROM * count
-    last = np.arange(lefts[:, -1].min() + 1, len(functions))
+    left = _side(functions, lefts, weight)
+    among, count = wanted.among, wanted.count
+    best = ScreenedTerms(np.empty((0, among.order), int), np.empty(0), np.empty(0))
+    is_selective = among.n_terms > SELECTIVE_FROM * count
+    last = among.features[among.features > lefts[:, -1].min()]
     for rights in _strips(last[:, None], functions):
-        right = _side(functions, rights, data.weight)
-        tile = _screened_tile(left, right, contrasts, is_selective)
+        right = _side(functions, rights, weight)
+        tile = _screened_tile(left, right, contrasts, among, is_selective)
         best = best.joined(tile).strongest(count)
     return best
 
@@ -229,20 +232,32 @@ def _strips(terms: Codes, functions: Functions) -> Iterator[Codes]:
     return (terms[start : start + side] for start in range(0, len(terms), side))
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Of which terms the strongest are wanted, and how many of them."""
+
+    among: TermSet
+    count: int
+
+
 def strongest_terms(
-    data: Encoded, contrasts: list[Contrast], order: int, count: int, n_jobs: int | None = None
+    data: Encoded,
+    contrasts: list[Contrast],
+    among: TermSet,
+    count: int,
+    n_jobs: int | None = None,
 ) -> ScreenedTerms:
     """The `count` terms with the smallest approximate p-values, out of all of them."""
-    functions, p = data.functions, len(data.functions)
-    if order == 3:
+    functions, first = data.functions, among.features[:-1]
+    if among.order == 3:
         low = np.ascontiguousarray(functions.phi[:, :N_SMOOTH])
         functions = Functions(low, np.ones(low.shape[:2], dtype=bool), functions.single)
-        lefts = np.column_stack(np.triu_indices(p - 1, 1))
+        lefts = first[all_terms(len(first), 2)]
     else:
-        lefts = np.arange(p - 1)[:, None]
-    best = ScreenedTerms(np.empty((0, order), int), np.empty(0), np.empty(0))
+        lefts = first[:, None]
+    best = ScreenedTerms(np.empty((0, among.order), int), np.empty(0), np.empty(0))
     strips = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_screened_strip)(functions, strip, data, contrasts, count)
+        delayed(_screened_strip)(functions, strip, data.weight, contrasts, Wanted(among, count))
         for strip in _strips(lefts, functions)
     )
     for strip in strips:
