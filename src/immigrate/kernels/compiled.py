@@ -27,19 +27,12 @@ from immigrate.kernels.buffers import PANEL, Buffers, new_buffers
 from immigrate.kernels.layout import Table, kinds_of, table_of
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.kernels.states import OwnCopies, class_scores, free_energy, new_state
+from immigrate.kernels.states import OwnCopies, class_scores, free_energy, hits_and_misses, new_state
 from immigrate.kernels.store import Part, Store
 from immigrate.kernels.sweeps import Anchors, Stretch, Sweep, Tilt, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order
 from immigrate.kernels.tile_differences import Tables
-from immigrate.kernels.tile_energies import (
-    FLOOR,
-    HIT,
-    MISS,
-    PARTITION,
-    merge_states,
-    split_hits_and_misses,
-)
+from immigrate.kernels.tile_energies import FLOOR, HIT, MISS, PARTITION, merge_states
 from immigrate.kernels.tiles import (
     FIRST_PAIR,
     LANES,
@@ -184,8 +177,7 @@ class CompiledPass:
         if self._own_copies is not None:
             for one, W, s in zip(state, Ws, sigma):
                 self._own_copies.add_to(one, W, s)
-        split = new_state(len(sigma), 2, len(self._order))
-        split_hits_and_misses(state, self._starts, sigma, split)
+        split = hits_and_misses(state, self._starts, sigma)
         costs = [self._cost(one, s) for one, s in zip(split, sigma)]
         gradients: list[Array | None] = [None] * len(costs)
         if min(costs) <= reject_above:

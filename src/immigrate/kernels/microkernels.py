@@ -19,7 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from immigrate.kernels import tiles
-from immigrate.kernels.compiling import jit, jit_in_order
+from immigrate.kernels.compiling import jit, jit_in_order, jit_inlined
 
 LOWEST_EXPONENT = -708.0  # below, exp is subnormal or zero and taken as zero
 
@@ -99,7 +99,7 @@ def exponential(x):
     return series * power if x > LOWEST_EXPONENT else 0.0
 
 
-@jit
+@jit_inlined
 def add_linear_form(q, D, w):
     """q_k += sum_a w_a D_ak."""
     whole = w.shape[0] // 4 * 4
@@ -114,7 +114,7 @@ def add_linear_form(q, D, w):
             q[k] += w_a * d[k]
 
 
-@jit
+@jit_inlined
 def add_quadratic_form(q, D, U):
     """q_k += sum_{a <= b} U_ab D_ak D_bk for an upper triangular U."""
     whole = U.shape[0] // 4 * 4
@@ -175,7 +175,7 @@ def _form_column(q, A, b, u):
         q[k] += b[k] * ((u0 * a0[k] + u1 * a1[k]) + (u2 * a2[k] + u3 * a3[k]))
 
 
-@jit
+@jit_inlined
 def add_sums(S, D, sign, n_pairs):
     """S_a += sign sum_k D_ak; the coupling is already in D."""
     for a in range(S.shape[0]):
@@ -185,7 +185,7 @@ def add_sums(S, D, sign, n_pairs):
         S[a] += sign * total
 
 
-@jit
+@jit_inlined
 def add_scatter(S, D, sign, n_pairs):
     """S_ab += sign sum_k D_ak D_bk for a <= b; the root of the coupling is already in D."""
     whole = S.shape[0] // 4 * 4
