@@ -47,10 +47,10 @@ from numba import njit, types
 from immigrate._version import __version__
 
 try:
-    from numba.core.codegen import JITCodeLibrary
+    from numba.core.codegen import CPUCodegen, JITCodeLibrary
     from numba.core.compiler import Compiler
 except ImportError:  # moved: see `_inner`
-    JITCodeLibrary = Compiler = object  # type: ignore[assignment, misc]
+    CPUCodegen = JITCodeLibrary = Compiler = object  # type: ignore[assignment, misc]
 
 # Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
 # here allocates, so none counts references: threads would fight over the counters of the table.
@@ -301,9 +301,21 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     Numba translates every function to machine code, with all that it calls inside, at each level
     of the tree of calls. Only what stands in the function that Python calls is ever run. They are
-    still optimised one by one: without that, sums come out in another order and differ in their
-    last bit.
+    still optimised one by one, because without that, sums come out in another order and differ in
+    their last bit; but once each, where Numba goes over a function three times, most of all to
+    find counts of references that cancel: hardly any function here counts references.
     """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        if not _has_pass_builder():
+            super()._optimize_functions(ll_module)
+
+    def _optimize_final_module(self) -> None:
+        if not _has_pass_builder():
+            super()._optimize_final_module()
+            return
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -332,8 +344,15 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
         return super().compile_extra(function)
 
 
+def _has_pass_builder() -> bool:
+    """Whether Numba runs the passes of LLVM in the way that it does since version 0.62."""
+    return hasattr(CPUCodegen, "_pass_builder") and hasattr(CPUCodegen, "_module_pass_manager")
+
+
 def _is_numba_known() -> bool:
     names = (
+        "_optimize_functions",
+        "_optimize_final_module",
         "_finalize_final_module",
         "_finalize_dynamic_globals",
         "_ensure_finalized",
