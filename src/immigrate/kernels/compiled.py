@@ -257,7 +257,7 @@ class CompiledPass:
             state = new_state(len(sweep.sigma), len(self._starts) - 1, len(self._order))
             buffers = self._taken_buffers(len(sweep.sigma))
             for stretch in store.for_first_sweep(part):
-                energy_sweep(sweep, stretch, buffers, state)
+                energy_sweep(sweep, stretch, buffers.energy, state)
             self._spare_buffers.append(buffers)
             return state
 
@@ -278,8 +278,8 @@ class CompiledPass:
             buffers = self._taken_buffers(len(sweep.sigma))
             for stretch, is_lost in store.for_second_sweep(part):
                 if is_lost:
-                    energy_sweep(sweep, stretch, buffers, NOBODY)
-                scatter_sweep(sweep, stretch, buffers, anchors, gradient)
+                    energy_sweep(sweep, stretch, buffers.energy, NOBODY)
+                scatter_sweep(sweep, stretch, buffers.scatter, anchors, gradient)
             self._spare_buffers.append(buffers)
             return gradient
 
@@ -314,7 +314,7 @@ class CompiledPass:
         stretch = Stretch(0, n_tiles, scratch, floor, first_pair=0, is_kept=False)
         state = new_state(len(sigma), len(self._starts) - 1, len(X_new))
         buffers = self._taken_buffers(len(sigma))
-        energy_sweep(sweep, stretch, buffers, state)
+        energy_sweep(sweep, stretch, buffers.energy, state)
         self._spare_buffers.append(buffers)
         return state
 

@@ -26,7 +26,10 @@ LOWEST_EXPONENT = -708.0  # below, exp is subnormal or zero and taken as zero
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROUNDER = 1.5 * 2.0**52  # x + ROUNDER has round(x) in its last bits
-C = tuple(1.0 / math.factorial(k) for k in range(14))  # Taylor coefficients of exp
+# Taylor coefficients of exp, as single numbers: each look into a tuple compiles all of it.
+C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13 = (
+    1.0 / math.factorial(k) for k in range(2, 14)
+)
 
 whole_vectors = jit(tiles.whole_vectors)
 
@@ -92,9 +95,9 @@ def exponential(x):
     m = shifted - ROUNDER
     r = (y - m * LN2_HIGH) - m * LN2_LOW
     s = r * r
-    high = (C[8] + C[9] * r) + s * ((C[10] + C[11] * r) + s * (C[12] + C[13] * r))
-    middle = (C[4] + C[5] * r) + s * ((C[6] + C[7] * r) + s * high)
-    series = 1.0 + (r + s * ((C[2] + C[3] * r) + s * middle))
+    high = (C8 + C9 * r) + s * ((C10 + C11 * r) + s * (C12 + C13 * r))
+    middle = (C4 + C5 * r) + s * ((C6 + C7 * r) + s * high)
+    series = 1.0 + (r + s * ((C2 + C3 * r) + s * middle))
     power = _from_bits((_bits(shifted) + 1023) << 52)
     return series * power if x > LOWEST_EXPONENT else 0.0
 
