@@ -22,23 +22,19 @@ HERE = Path(__file__).parents[1] / "src"
 FIRST_FIT = """
 import resource, time
 import numpy as np
-
-def seconds():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_utime, time.perf_counter()
+from immigrate import ImmigrateClassifier
 
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((200, 6)), rng.integers(0, 2, 200)
-start = seconds()
-from immigrate import ImmigrateClassifier
-imported = seconds()
+used, start = resource.getrusage(resource.RUSAGE_SELF).ru_utime, time.perf_counter()
 ImmigrateClassifier().fit(X, y)
-fitted = seconds()
-print(*(b - a for a, b in zip(start, imported)), *(b - a for a, b in zip(imported, fitted)))
+seconds, total = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_utime
+print(total, total - used, seconds)
 """
 
 
 def first_fit(source: Path) -> list[float]:
-    """Seconds of the import, processor and wall, and of the fit, with nothing compiled yet."""
+    """Processor time of the process and of its fit, and the wall time of the fit."""
     with tempfile.TemporaryDirectory() as cache:
         names = {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"}
         run = subprocess.run(
@@ -57,16 +53,15 @@ def main() -> None:
     parser.add_argument("--before", type=Path, required=True, help="src folder of the other one")
     parser.add_argument("--turns", type=int, default=4)
     options = parser.parse_args()
-    print("         import cpu   wall     fit cpu   wall")
+    print("seconds  process      fit   fit, wall")
     ratios = []
     for _ in range(options.turns):
-        turns = [first_fit(source) for source in (options.before, HERE)]
-        for name, numbers in zip(("before", "now"), turns):
-            print(f"{name:8s} {numbers[0]:10.2f} {numbers[1]:6.2f} {numbers[2]:11.2f}", end="")
-            print(f" {numbers[3]:6.2f}", flush=True)
-        ratios.append(turns[1][2] / turns[0][2])
-    print(f"fit, processor time, now / before: median {statistics.median(ratios):.2f}")
-    print("of", " ".join(f"{ratio:.3f}" for ratio in sorted(ratios)))
+        old, new = (first_fit(source) for source in (options.before, HERE))
+        for name, (process, fit, wall) in (("before", old), ("now", new)):
+            print(f"{name:7s} {process:8.2f} {fit:8.2f} {wall:11.2f}", flush=True)
+        ratios.append([b / a for a, b in zip(old, new)])
+    medians = (statistics.median(column) for column in zip(*ratios))
+    print("ratio   {:8.2f} {:8.2f} {:11.2f}   (medians)".format(*medians))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,13 @@ from immigrate.kernels.buffers import PANEL, Buffers, new_buffers
 from immigrate.kernels.layout import Table, kinds_of, table_of
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.kernels.states import OwnCopies, class_scores, free_energy, hits_and_misses, new_state
+from immigrate.kernels.states import (
+    OwnCopies,
+    class_scores,
+    free_energy,
+    hits_and_misses,
+    new_state,
+)
 from immigrate.kernels.store import Part, Store
 from immigrate.kernels.sweeps import Anchors, Stretch, Sweep, Tilt, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order

@@ -273,11 +273,11 @@ def cached(dispatcher: Any) -> Any:
         )
         return dispatcher
     dispatcher._cache = KernelCache(dispatcher.py_func)
-    dispatcher.compile = _without_collection(dispatcher.compile)
+    dispatcher.compile = without_collection(dispatcher.compile)
     return dispatcher
 
 
-def _without_collection(compile_variant: Callable[..., Any]) -> Callable[..., Any]:
+def without_collection(compile_variant: Callable[..., Any]) -> Callable[..., Any]:
     """Compile without looking for garbage: the compiler leaves little of it among much that stays.
 
     The collector would take about a fifteenth of the time, and more in a large application.

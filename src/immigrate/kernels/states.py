@@ -40,9 +40,9 @@ def hits_and_misses(state: Array, starts: Codes, sigma: Array) -> Array:
     """
     n_problems, n_classes, _, n = state.shape
     split = np.empty((n_problems, 2, 3, n))
-    for own, (first, last) in enumerate(pairwise(starts.tolist())):
-        split[:, HIT, :, first:last] = state[:, own, :, first:last]
-        split[:, MISS, :, first:last] = state[:, int(own == 0), :, first:last]
+    for c, (first, last) in enumerate(pairwise(starts.tolist())):
+        split[:, HIT, :, first:last] = state[:, c, :, first:last]
+        split[:, MISS, :, first:last] = state[:, int(c == 0), :, first:last]
     # Two classes end here: the first fit of a process does not wait for `merge_states`.
     if n_classes > 2:
         misses, own = split[:, MISS, None].copy(), np.repeat(np.arange(n_classes), np.diff(starts))
