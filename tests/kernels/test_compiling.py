@@ -289,17 +289,18 @@ def test_a_numba_whose_cache_cannot_be_replaced_compiles_in_memory(caplog):
 
 def test_garbage_is_not_collected_while_compiling_but_afterwards_also_after_an_error():
     assert gc.isenabled()
-    assert not compiling.without_collection(gc.isenabled)()
+    assert not compiling.without_collection()(gc.isenabled)()
     assert gc.isenabled()
-    with pytest.raises(ZeroDivisionError):
-        compiling.without_collection(lambda x: 1 / x)(0)
+    with pytest.raises(ZeroDivisionError), compiling.without_collection():
+        _ = 1 / 0
     assert gc.isenabled()
 
 
 def test_collection_that_was_switched_off_stays_off():
     gc.disable()
     try:
-        compiling.without_collection(gc.isenabled)()
+        with compiling.without_collection():
+            assert not gc.isenabled()
         assert not gc.isenabled()
     finally:
         gc.enable()

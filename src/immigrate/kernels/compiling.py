@@ -273,27 +273,23 @@ def cached(dispatcher: Any) -> Any:
         )
         return dispatcher
     dispatcher._cache = KernelCache(dispatcher.py_func)
-    dispatcher.compile = without_collection(dispatcher.compile)
+    dispatcher.compile = without_collection()(dispatcher.compile)
     return dispatcher
 
 
-def without_collection(compile_variant: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile without looking for garbage: the compiler leaves little of it among much that stays.
+@contextlib.contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for garbage: the compiler leaves little of it among much that stays.
 
     The collector would take about a fifteenth of the time, and more in a large application.
     """
-
-    @functools.wraps(compile_variant)
-    def compiled(*args: Any) -> Any:
-        was_enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return compile_variant(*args)
-        finally:
-            if was_enabled:
-                gc.enable()
-
-    return compiled
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -350,17 +346,10 @@ def _has_pass_builder() -> bool:
 
 
 def _is_numba_known() -> bool:
-    names = (
-        "_optimize_functions",
-        "_optimize_final_module",
-        "_finalize_final_module",
-        "_finalize_dynamic_globals",
-        "_ensure_finalized",
-        "codegen",
-    )
-    return all(hasattr(JITCodeLibrary, name) for name in names) and hasattr(
-        Compiler, "compile_extra"
-    )
+    optimising = ("_optimize_functions", "_optimize_final_module", "_finalize_final_module")
+    names = (*optimising, "_finalize_dynamic_globals", "_ensure_finalized", "codegen")
+    is_library_known = all(hasattr(JITCodeLibrary, name) for name in names)
+    return is_library_known and hasattr(Compiler, "compile_extra")
 
 
 def _inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
