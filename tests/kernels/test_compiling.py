@@ -6,6 +6,7 @@ in two files whose compilation takes a fraction of a second.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import shutil
@@ -284,3 +285,22 @@ def test_a_numba_whose_cache_cannot_be_replaced_compiles_in_memory(caplog):
     function = object()
     assert compiling.cached(function) is function
     assert "each process compiles for itself" in caplog.text
+
+
+def test_garbage_is_not_collected_while_compiling_but_afterwards_also_after_an_error():
+    assert gc.isenabled()
+    assert not compiling.without_collection()(gc.isenabled)()
+    assert gc.isenabled()
+    with pytest.raises(ZeroDivisionError), compiling.without_collection():
+        _ = 1 / 0
+    assert gc.isenabled()
+
+
+def test_collection_that_was_switched_off_stays_off():
+    gc.disable()
+    try:
+        with compiling.without_collection():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -46,45 +46,61 @@ class Sums(NamedTuple):
     columns: np.ndarray  # (3, n_columns)
 
 
+class EnergyBuffers(NamedTuple):
+    """What the first sweep writes to."""
+
+    places: Places
+    block: Block
+    sums: Sums
+    q: np.ndarray  # (n_problems, places of a tile)
+    tilted: np.ndarray  # the same: q less sigma log of the counts; q itself where all are 1
+
+
+class ScatterBuffers(NamedTuple):
+    """What the second sweep writes to."""
+
+    places: Places
+    block: Block
+    sums: Sums
+    coupling: np.ndarray  # (places of a tile,)
+    waiting: Waiting
+
+
 class Buffers(NamedTuple):
-    """Scratch memory of one thread.
+    """Scratch memory of one thread, of which the sweeps share what both need.
 
     In small groups, because functions are compiled faster for the few arrays that they need.
     """
 
-    places: Places
-    block: Block
-    q: np.ndarray  # (n_problems, places of a tile)
-    tilted: np.ndarray  # the same: q less sigma log of the counts; q itself where all are 1
-    coupling: np.ndarray  # (places of a tile,)
-    sums: Sums
-    waiting: Waiting
+    energy: EnergyBuffers
+    scatter: ScatterBuffers
 
     def fits(self, n_problems: int, n_together: int, dtype: np.dtype) -> bool:
         """Whether these buffers serve so many problems, with so many features at a time."""
-        same = (len(self.q), len(self.block.D)) == (n_problems, n_together)
-        return same and self.q.dtype == dtype
+        q, D = self.energy.q, self.energy.block.D
+        return (len(q), len(D)) == (n_problems, n_together) and bool(q.dtype == dtype)
 
 
 def new_buffers(
     shape: TileShape, n_problems: int, n_together: int, dtype: np.dtype, *, is_counted: bool
 ) -> Buffers:
     """Buffers for tiles of this shape."""
+    places = Places(np.empty(shape.n_rows, np.int64), np.empty(shape.n_rows + 1, np.int64))
+    block = Block(_aligned(n_together, shape.n_buffer, dtype), np.ones(shape.n_buffer, dtype))
+    sums = Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns)))
     q = _aligned(n_problems, shape.n_places, dtype)
+    # The same memory where nothing is counted: then the sweeps need not ask which to read.
+    tilted = _aligned(n_problems, shape.n_places, dtype) if is_counted else q
+    coupling = _aligned(1, shape.n_places, dtype)[0]
+    waiting = Waiting(
+        np.zeros(shape.n_buffer, np.uint32),
+        np.zeros(shape.n_buffer, np.uint32),
+        np.empty(shape.n_buffer, dtype),
+        np.zeros(2, np.int64),
+    )
     return Buffers(
-        places=Places(np.empty(shape.n_rows, np.int64), np.empty(shape.n_rows + 1, np.int64)),
-        block=Block(_aligned(n_together, shape.n_buffer, dtype), np.ones(shape.n_buffer, dtype)),
-        q=q,
-        # The same memory where nothing is counted: then the sweeps need not ask which to read.
-        tilted=_aligned(n_problems, shape.n_places, dtype) if is_counted else q,
-        coupling=_aligned(1, shape.n_places, dtype)[0],
-        sums=Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns))),
-        waiting=Waiting(
-            np.zeros(shape.n_buffer, np.uint32),
-            np.zeros(shape.n_buffer, np.uint32),
-            np.empty(shape.n_buffer, dtype),
-            np.zeros(2, np.int64),
-        ),
+        EnergyBuffers(places, block, sums, q, tilted),
+        ScatterBuffers(places, block, sums, coupling, waiting),
     )
 
 

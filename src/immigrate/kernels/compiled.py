@@ -27,19 +27,18 @@ from immigrate.kernels.buffers import PANEL, Buffers, new_buffers
 from immigrate.kernels.layout import Table, kinds_of, table_of
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.kernels.states import OwnCopies, class_scores, free_energy, new_state
+from immigrate.kernels.states import (
+    OwnCopies,
+    class_scores,
+    free_energy,
+    hits_and_misses,
+    new_state,
+)
 from immigrate.kernels.store import Part, Store
 from immigrate.kernels.sweeps import Anchors, Stretch, Sweep, Tilt, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order
 from immigrate.kernels.tile_differences import Tables
-from immigrate.kernels.tile_energies import (
-    FLOOR,
-    HIT,
-    MISS,
-    PARTITION,
-    merge_states,
-    split_hits_and_misses,
-)
+from immigrate.kernels.tile_energies import FLOOR, HIT, MISS, PARTITION, merge_states
 from immigrate.kernels.tiles import (
     FIRST_PAIR,
     LANES,
@@ -184,8 +183,7 @@ class CompiledPass:
         if self._own_copies is not None:
             for one, W, s in zip(state, Ws, sigma):
                 self._own_copies.add_to(one, W, s)
-        split = new_state(len(sigma), 2, len(self._order))
-        split_hits_and_misses(state, self._starts, sigma, split)
+        split = hits_and_misses(state, self._starts, sigma)
         costs = [self._cost(one, s) for one, s in zip(split, sigma)]
         gradients: list[Array | None] = [None] * len(costs)
         if min(costs) <= reject_above:
@@ -265,7 +263,7 @@ class CompiledPass:
             state = new_state(len(sweep.sigma), len(self._starts) - 1, len(self._order))
             buffers = self._taken_buffers(len(sweep.sigma))
             for stretch in store.for_first_sweep(part):
-                energy_sweep(sweep, stretch, buffers, state)
+                energy_sweep(sweep, stretch, buffers.energy, state)
             self._spare_buffers.append(buffers)
             return state
 
@@ -286,8 +284,8 @@ class CompiledPass:
             buffers = self._taken_buffers(len(sweep.sigma))
             for stretch, is_lost in store.for_second_sweep(part):
                 if is_lost:
-                    energy_sweep(sweep, stretch, buffers, NOBODY)
-                scatter_sweep(sweep, stretch, buffers, anchors, gradient)
+                    energy_sweep(sweep, stretch, buffers.energy, NOBODY)
+                scatter_sweep(sweep, stretch, buffers.scatter, anchors, gradient)
             self._spare_buffers.append(buffers)
             return gradient
 
@@ -322,7 +320,7 @@ class CompiledPass:
         stretch = Stretch(0, n_tiles, scratch, floor, first_pair=0, is_kept=False)
         state = new_state(len(sigma), len(self._starts) - 1, len(X_new))
         buffers = self._taken_buffers(len(sigma))
-        energy_sweep(sweep, stretch, buffers, state)
+        energy_sweep(sweep, stretch, buffers.energy, state)
         self._spare_buffers.append(buffers)
         return state
 

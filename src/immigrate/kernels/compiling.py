@@ -28,6 +28,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import gc
 import hashlib
 import logging
 import os
@@ -46,10 +47,10 @@ from numba import njit, types
 from immigrate._version import __version__
 
 try:
-    from numba.core.codegen import JITCodeLibrary
+    from numba.core.codegen import CPUCodegen, JITCodeLibrary
     from numba.core.compiler import Compiler
 except ImportError:  # moved: see `_inner`
-    JITCodeLibrary = Compiler = object  # type: ignore[assignment, misc]
+    CPUCodegen = JITCodeLibrary = Compiler = object  # type: ignore[assignment, misc]
 
 # Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
 # here allocates, so none counts references: threads would fight over the counters of the table.
@@ -272,7 +273,23 @@ def cached(dispatcher: Any) -> Any:
         )
         return dispatcher
     dispatcher._cache = KernelCache(dispatcher.py_func)
+    dispatcher.compile = without_collection()(dispatcher.compile)
     return dispatcher
+
+
+@contextlib.contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for garbage: the compiler leaves little of it among much that stays.
+
+    The collector would take about a fifteenth of the time, and more in a large application.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -280,9 +297,21 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     Numba translates every function to machine code, with all that it calls inside, at each level
     of the tree of calls. Only what stands in the function that Python calls is ever run. They are
-    still optimised one by one: without that, sums come out in another order and differ in their
-    last bit.
+    still optimised one by one, because without that, sums come out in another order and differ in
+    their last bit; but once each, where Numba goes over a function three times, most of all to
+    find counts of references that cancel: hardly any function here counts references.
     """
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        if not _has_pass_builder():
+            super()._optimize_functions(ll_module)
+
+    def _optimize_final_module(self) -> None:
+        if not _has_pass_builder():
+            super()._optimize_final_module()
+            return
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -311,16 +340,16 @@ class _InnerCompiler(Compiler):  # type: ignore[misc]
         return super().compile_extra(function)
 
 
+def _has_pass_builder() -> bool:
+    """Whether Numba runs the passes of LLVM in the way that it does since version 0.62."""
+    return hasattr(CPUCodegen, "_pass_builder") and hasattr(CPUCodegen, "_module_pass_manager")
+
+
 def _is_numba_known() -> bool:
-    names = (
-        "_finalize_final_module",
-        "_finalize_dynamic_globals",
-        "_ensure_finalized",
-        "codegen",
-    )
-    return all(hasattr(JITCodeLibrary, name) for name in names) and hasattr(
-        Compiler, "compile_extra"
-    )
+    optimising = ("_optimize_functions", "_optimize_final_module", "_finalize_final_module")
+    names = (*optimising, "_finalize_dynamic_globals", "_ensure_finalized", "codegen")
+    is_library_known = all(hasattr(JITCodeLibrary, name) for name in names)
+    return is_library_known and hasattr(Compiler, "compile_extra")
 
 
 def _inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:

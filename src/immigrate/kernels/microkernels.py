@@ -19,14 +19,17 @@ from numba import types
 from numba.extending import intrinsic
 
 from immigrate.kernels import tiles
-from immigrate.kernels.compiling import jit, jit_in_order
+from immigrate.kernels.compiling import jit, jit_in_order, jit_inlined
 
 LOWEST_EXPONENT = -708.0  # below, exp is subnormal or zero and taken as zero
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROUNDER = 1.5 * 2.0**52  # x + ROUNDER has round(x) in its last bits
-C = tuple(1.0 / math.factorial(k) for k in range(14))  # Taylor coefficients of exp
+# Taylor coefficients of exp, as single numbers: each look into a tuple compiles all of it.
+C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13 = (
+    1.0 / math.factorial(k) for k in range(2, 14)
+)
 
 whole_vectors = jit(tiles.whole_vectors)
 
@@ -92,14 +95,14 @@ def exponential(x):
     m = shifted - ROUNDER
     r = (y - m * LN2_HIGH) - m * LN2_LOW
     s = r * r
-    high = (C[8] + C[9] * r) + s * ((C[10] + C[11] * r) + s * (C[12] + C[13] * r))
-    middle = (C[4] + C[5] * r) + s * ((C[6] + C[7] * r) + s * high)
-    series = 1.0 + (r + s * ((C[2] + C[3] * r) + s * middle))
+    high = (C8 + C9 * r) + s * ((C10 + C11 * r) + s * (C12 + C13 * r))
+    middle = (C4 + C5 * r) + s * ((C6 + C7 * r) + s * high)
+    series = 1.0 + (r + s * ((C2 + C3 * r) + s * middle))
     power = _from_bits((_bits(shifted) + 1023) << 52)
     return series * power if x > LOWEST_EXPONENT else 0.0
 
 
-@jit
+@jit_inlined
 def add_linear_form(q, D, w):
     """q_k += sum_a w_a D_ak."""
     whole = w.shape[0] // 4 * 4
@@ -114,7 +117,7 @@ def add_linear_form(q, D, w):
             q[k] += w_a * d[k]
 
 
-@jit
+@jit_inlined
 def add_quadratic_form(q, D, U):
     """q_k += sum_{a <= b} U_ab D_ak D_bk for an upper triangular U."""
     whole = U.shape[0] // 4 * 4
@@ -134,11 +137,10 @@ def add_quadratic_form(q, D, U):
 @jit
 def _form_triangle(q, A, U):
     """q_k += sum_{a <= b < 4} U_ab A_ak A_bk: 14 multiply-adds for 4 loads."""
-    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
     u00, u01, u02, u03 = U[0, 0], U[0, 1], U[0, 2], U[0, 3]
     u11, u12, u13, u22, u23, u33 = U[1, 1], U[1, 2], U[1, 3], U[2, 2], U[2, 3], U[3, 3]
     for k in range(q.shape[0]):
-        x0, x1, x2, x3 = a0[k], a1[k], a2[k], a3[k]
+        x0, x1, x2, x3 = A[0, k], A[1, k], A[2, k], A[3, k]
         q[k] += (
             x0 * (u00 * x0 + u01 * x1 + u02 * x2 + u03 * x3)
             + x1 * (u11 * x1 + u12 * x2 + u13 * x3)
@@ -150,32 +152,29 @@ def _form_triangle(q, A, U):
 @jit
 def _form_square(q, A, B, U):
     """q_k += sum_{a, b < 4} U_ab A_ak B_bk: 20 multiply-adds for 8 loads."""
-    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
-    b0, b1, b2, b3 = B[0], B[1], B[2], B[3]
     u00, u01, u02, u03 = U[0, 0], U[0, 1], U[0, 2], U[0, 3]
     u10, u11, u12, u13 = U[1, 0], U[1, 1], U[1, 2], U[1, 3]
     u20, u21, u22, u23 = U[2, 0], U[2, 1], U[2, 2], U[2, 3]
     u30, u31, u32, u33 = U[3, 0], U[3, 1], U[3, 2], U[3, 3]
     for k in range(q.shape[0]):
-        y0, y1, y2, y3 = b0[k], b1[k], b2[k], b3[k]
+        y0, y1, y2, y3 = B[0, k], B[1, k], B[2, k], B[3, k]
         q[k] += (
-            a0[k] * (u00 * y0 + u01 * y1 + u02 * y2 + u03 * y3)
-            + a1[k] * (u10 * y0 + u11 * y1 + u12 * y2 + u13 * y3)
-            + a2[k] * (u20 * y0 + u21 * y1 + u22 * y2 + u23 * y3)
-            + a3[k] * (u30 * y0 + u31 * y1 + u32 * y2 + u33 * y3)
+            A[0, k] * (u00 * y0 + u01 * y1 + u02 * y2 + u03 * y3)
+            + A[1, k] * (u10 * y0 + u11 * y1 + u12 * y2 + u13 * y3)
+            + A[2, k] * (u20 * y0 + u21 * y1 + u22 * y2 + u23 * y3)
+            + A[3, k] * (u30 * y0 + u31 * y1 + u32 * y2 + u33 * y3)
         )
 
 
 @jit
 def _form_column(q, A, b, u):
     """q_k += sum_{a < 4} u_a A_ak b_k: a feature left over against a block."""
-    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
     for k in range(q.shape[0]):
-        q[k] += b[k] * ((u0 * a0[k] + u1 * a1[k]) + (u2 * a2[k] + u3 * a3[k]))
+        q[k] += b[k] * ((u0 * A[0, k] + u1 * A[1, k]) + (u2 * A[2, k] + u3 * A[3, k]))
 
 
-@jit
+@jit_inlined
 def add_sums(S, D, sign, n_pairs):
     """S_a += sign sum_k D_ak; the coupling is already in D."""
     for a in range(S.shape[0]):
@@ -185,7 +184,7 @@ def add_sums(S, D, sign, n_pairs):
         S[a] += sign * total
 
 
-@jit
+@jit_inlined
 def add_scatter(S, D, sign, n_pairs):
     """S_ab += sign sum_k D_ak D_bk for a <= b; the root of the coupling is already in D."""
     whole = S.shape[0] // 4 * 4
@@ -216,10 +215,9 @@ def _add_block(S, sums, sign):
 @jit
 def _scatter_triangle(A, n_pairs):
     """sum_k A_ak A_bk, a <= b < 4: 10 sums in registers; what is below the diagonal is 0."""
-    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
     s00 = s01 = s02 = s03 = s11 = s12 = s13 = s22 = s23 = s33 = o = A.dtype.type(0)
     for k in range(n_pairs):
-        x0, x1, x2, x3 = a0[k], a1[k], a2[k], a3[k]
+        x0, x1, x2, x3 = A[0, k], A[1, k], A[2, k], A[3, k]
         s00, s01, s02, s03 = s00 + x0 * x0, s01 + x0 * x1, s02 + x0 * x2, s03 + x0 * x3
         s11, s12, s13 = s11 + x1 * x1, s12 + x1 * x2, s13 + x1 * x3
         s22, s23, s33 = s22 + x2 * x2, s23 + x2 * x3, s33 + x3 * x3
@@ -229,13 +227,11 @@ def _scatter_triangle(A, n_pairs):
 @jit
 def _scatter_square(A, B, n_pairs):
     """sum_k A_ak B_bk, a, b < 4: 16 sums in registers, 16 multiply-adds for 8 loads."""
-    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
-    b0, b1, b2, b3 = B[0], B[1], B[2], B[3]
     s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = A.dtype.type(0)
     s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = A.dtype.type(0)
     for k in range(n_pairs):
-        x0, x1, x2, x3 = a0[k], a1[k], a2[k], a3[k]
-        y0, y1, y2, y3 = b0[k], b1[k], b2[k], b3[k]
+        x0, x1, x2, x3 = A[0, k], A[1, k], A[2, k], A[3, k]
+        y0, y1, y2, y3 = B[0, k], B[1, k], B[2, k], B[3, k]
         s00, s01, s02, s03 = s00 + x0 * y0, s01 + x0 * y1, s02 + x0 * y2, s03 + x0 * y3
         s10, s11, s12, s13 = s10 + x1 * y0, s11 + x1 * y1, s12 + x1 * y2, s13 + x1 * y3
         s20, s21, s22, s23 = s20 + x2 * y0, s21 + x2 * y1, s22 + x2 * y2, s23 + x2 * y3
@@ -246,9 +242,8 @@ def _scatter_square(A, B, n_pairs):
 @jit
 def _scatter_column(A, b, n_pairs):
     """sum_k A_ak b_k, a < 4: a feature left over against a block."""
-    a0, a1, a2, a3 = A[0], A[1], A[2], A[3]
     s0 = s1 = s2 = s3 = A.dtype.type(0)
     for k in range(n_pairs):
         y = b[k]
-        s0, s1, s2, s3 = s0 + a0[k] * y, s1 + a1[k] * y, s2 + a2[k] * y, s3 + a3[k] * y
+        s0, s1, s2, s3 = s0 + A[0, k] * y, s1 + A[1, k] * y, s2 + A[2, k] * y, s3 + A[3, k] * y
     return s0, s1, s2, s3

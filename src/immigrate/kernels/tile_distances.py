@@ -61,7 +61,7 @@ def group_of(places, tile, rows, features):
     return Group(tile[FIRST_ROW] + r, first_column, at, features[0], features[1])
 
 
-@jit
+@jit_inlined
 def set_distances(q, block, tables, weights, laid_tile):
     """Distances q of all pairs of a tile for all problems, which share the differences."""
     places, tile = laid_tile

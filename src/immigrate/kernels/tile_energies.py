@@ -147,7 +147,7 @@ def add_column_sums(sums, q, t, sigma):
         y[k] += boltzmann * q[k]
 
 
-@jit
+@jit_inlined
 def merge_tile(state, sums, tile, sigma):
     """Add the sums of a tile to the state of those of its rows and columns that are anchors."""
     i, j = tile[FIRST_ROW], tile[FIRST_COLUMN]
@@ -186,15 +186,3 @@ def merge_states(state, other, sigma):
     for m in range(n_problems):
         for c in range(n_classes):
             merge(run(state[m, c], 0, n), run(other[m, c], 0, n), sigma[m])
-
-
-@jit_cached
-def split_hits_and_misses(state, starts, sigma, out):
-    """(floor, Z, Y) of each anchor's misses and hits, (problem, 2, 3, n), from those by class."""
-    n_problems, n_classes, _, _ = state.shape
-    for m in range(n_problems):
-        for own in range(n_classes):
-            first, n = starts[own], starts[own + 1] - starts[own]
-            for c in range(n_classes):
-                kind = HIT if c == own else MISS
-                merge(run(out[m, kind], first, n), run(state[m, c], first, n), sigma[m])

@@ -89,7 +89,7 @@ def couple_row(c, t, anchor, others, sigma):
         c[k] = mine + part * pull[k] * exponential(min((floors[k] - t[k]) * per_sigma, 0.0))
 
 
-@jit
+@jit_inlined
 def add_tile(gradient, tables, buffers, laid_tile, negligible):
     """Add a tile to the gradient: all pairs at once, or those that count to the waiting list."""
     block, coupling, waiting = buffers
