@@ -40,7 +40,7 @@ def main_effect_order(X, y):
 def measured(seed, strength):
     X, y = problem(seed, strength)
     start = time.process_time()
-    test = InteractionTest(max_table=10_000).fit(X, y)
+    test = InteractionTest().fit(X, y)
     table = test.table_
     is_pair = (table["feature_1"] == "x0") & (table["feature_2"] == "x1")
     return {

@@ -9,7 +9,7 @@ are. Estimators call `read_training_table` and `read_table`, which put scikit-le
 around the reading.
 """
 
-from immigrate.columns.choice import FROM_DTYPE, chosen_mask
+from immigrate.columns.choice import FROM_DTYPE, chosen_mask, named_mask, named_position
 from immigrate.columns.estimator_input import (
     TrainingTable,
     check_values,
@@ -18,7 +18,13 @@ from immigrate.columns.estimator_input import (
     typed_table,
 )
 from immigrate.columns.kinds import Kind
-from immigrate.columns.labels import Labels, check_class_sizes, read_labels
+from immigrate.columns.labels import (
+    Labels,
+    check_class_sizes,
+    is_number_outcome,
+    read_labels,
+    read_numbers,
+)
 from immigrate.columns.left_out import column_notes, left_out
 from immigrate.columns.notes import Note, Reason, in_order, messages, warn_of
 from immigrate.columns.reader import ColumnReader
@@ -40,9 +46,13 @@ __all__ = [
     "column_notes",
     "difference_units",
     "in_order",
+    "is_number_outcome",
     "left_out",
     "messages",
+    "named_mask",
+    "named_position",
     "read_labels",
+    "read_numbers",
     "read_table",
     "read_training_table",
     "typed_table",

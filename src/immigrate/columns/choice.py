@@ -27,53 +27,76 @@ def chosen_mask(categorical_features: Any, names: Sequence[str]) -> Mask | None:
     >>> chosen_mask(["b", 0], ["a", "b", "c"])
     array([ True,  True, False])
     """
-    mask = np.zeros(len(names), dtype=bool)
     if categorical_features is None:
-        return mask
+        return np.zeros(len(names), dtype=bool)
     if isinstance(categorical_features, str):
         if categorical_features == FROM_DTYPE:
             return None
         raise _not_understood(categorical_features)
-    items = np.asarray(categorical_features, dtype=object)
+    return named_mask(categorical_features, names, "categorical_features")
+
+
+def named_mask(given: Any, names: Sequence[str], parameter: str) -> Mask:
+    """Which columns a list of names and indices, or a mask, stands for.
+
+    Examples
+    --------
+    >>> from immigrate.columns.choice import named_mask
+    >>> named_mask(["c", 0], ["a", "b", "c"], "adjust_for")
+    array([ True, False,  True])
+    """
+    items = np.asarray([given] if isinstance(given, str | int) else given, dtype=object)
     if items.ndim != 1:
-        raise _not_understood(categorical_features)
+        raise _not_understood(given, parameter)
     if items.size and all(isinstance(item, bool | np.bool_) for item in items):
-        return _full_mask(items, len(names))
+        return _full_mask(items, len(names), parameter)
+    mask = np.zeros(len(names), dtype=bool)
     for item in items:
-        mask[_position(item, names, categorical_features)] = True
+        mask[named_position(item, names, parameter)] = True
     return mask
 
 
-def _full_mask(items: Any, n_features: int) -> Mask:
+def _full_mask(items: Any, n_features: int, parameter: str) -> Mask:
     if items.shape != (n_features,):
         raise ValueError(
-            f"categorical_features is a mask of {len(items)} entries, but X has {n_features} "
-            "features. Give one entry per feature."
+            f"{parameter} is a mask of {len(items)} entries, but X has {n_features} features. "
+            "Give one entry per feature."
         )
     return np.asarray(items, dtype=bool)
 
 
-def _position(item: Any, names: Sequence[str], given: Any) -> int:
+def named_position(item: Any, names: Sequence[str], parameter: str) -> int:
+    """The position of a column by its name or index.
+
+    Examples
+    --------
+    >>> from immigrate.columns.choice import named_position
+    >>> named_position("b", ["a", "b", "c"], "pairs")
+    1
+    """
     if isinstance(item, str):
         if item in names:
-            return names.index(item)
+            return list(names).index(item)
         more = ", ..." if len(names) > 10 else ""
         raise ValueError(
-            f"categorical_features names {item!r}, but the columns of X are "
+            f"{parameter} names {item!r}, but the columns of X are "
             f"{', '.join(map(repr, names[:10]))}{more}. Use one of these names, indices or a mask."
         )
     if not isinstance(item, int | np.integer) or isinstance(item, bool):
-        raise _not_understood(given)
+        raise _not_understood(item, parameter)
     if not -len(names) <= item < len(names):
         raise ValueError(
-            f"categorical_features has index {item}, but X has {len(names)} features. Count "
-            "from 0."
+            f"{parameter} has index {item}, but X has {len(names)} features. Count from 0."
         )
-    return int(item)
+    return int(item) % len(names)
 
 
-def _not_understood(given: Any) -> ValueError:
+def _not_understood(given: Any, parameter: str = "categorical_features") -> ValueError:
+    also = (
+        ", 'from_dtype' (text and category columns), or None (no column)"
+        if parameter == "categorical_features"
+        else ", or None"
+    )
     return ValueError(
-        f"categorical_features={given!r} is not understood; give column names, indices or a "
-        "mask, 'from_dtype' (text and category columns), or None (no column)."
+        f"{parameter}={given!r} is not understood; give column names, indices or a mask{also}."
     )

@@ -16,7 +16,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from immigrate.columns.choice import FROM_DTYPE
-from immigrate.columns.labels import plain_labels, read_labels
+from immigrate.columns.labels import (
+    is_number_outcome,
+    plain_labels,
+    read_labels,
+    read_numbers,
+)
 from immigrate.columns.notes import column_ranges, messages, warn_of
 from immigrate.columns.reader import ColumnReader, read_first
 from immigrate.columns.tables import Table, opened
@@ -40,6 +45,8 @@ class TrainingTable:
     reader : ColumnReader
     feature_names : ndarray of object or None
         For `feature_names_in_`; None where the table has no names of text.
+    numbers : ndarray of shape (n,) or None
+        The label where it is a number; there are no classes then.
     """
 
     values: NDArray[Any]
@@ -47,6 +54,7 @@ class TrainingTable:
     classes: NDArray[Any]
     reader: ColumnReader
     feature_names: NDArray[Any] | None
+    numbers: NDArray[np.float64] | None = None
 
     def keep_on(self, estimator: Any) -> None:
         """Write the fitted attributes that every estimator has; the last thing a fit does.
@@ -56,7 +64,10 @@ class TrainingTable:
         estimator : estimator
             Gets `classes_`, `column_reader_`, `n_features_in_` and `feature_names_in_`.
         """
-        estimator.classes_ = self.classes
+        if self.numbers is None:
+            estimator.classes_ = self.classes
+        else:
+            vars(estimator).pop("classes_", None)
         estimator.column_reader_ = self.reader
         estimator.n_features_in_ = self.values.shape[1]
         if self.feature_names is not None:
@@ -73,6 +84,7 @@ def read_training_table(
     categorical_features: Any = FROM_DTYPE,
     allow_nan: bool = True,
     least_per_class: int = 2,
+    outcome: str = "class",
 ) -> TrainingTable:
     """A table and its label, read and checked; warns of columns that are no features.
 
@@ -87,6 +99,8 @@ def read_training_table(
         Whether values may be missing.
     least_per_class : int, default=2
         Samples that each class needs.
+    outcome : {"class", "number", "auto"}, default="class"
+        What the label is; "auto" goes by its values.
 
     Returns
     -------
@@ -115,7 +129,12 @@ def read_training_table(
         is_flags = getattr(source, "dtype", None) == np.bool_
         first = read_first(source if is_flags else values, categorical_features)
     check_values(first.values, first.reader.names, estimator, allow_nan=allow_nan)
-    classes, codes = read_labels(y, least_per_class=least_per_class)
+    numbers = None
+    if outcome == "number" or (outcome == "auto" and is_number_outcome(y)):
+        numbers = read_numbers(y)
+        classes, codes = np.empty(0), np.zeros(len(numbers), dtype=np.intp)
+    else:
+        classes, codes = read_labels(y, least_per_class=least_per_class)
     reader, values = first.finished()
     if not reader.is_used.any():
         raise ValueError(
@@ -124,7 +143,7 @@ def read_training_table(
         )
     warn_of(reader.notes)
     names = getattr(stand_in, "feature_names_in_", None)
-    return TrainingTable(values, codes, classes, reader, names)
+    return TrainingTable(values, codes, classes, reader, names, numbers)
 
 
 def typed_table(table: TrainingTable) -> Any:

@@ -15,9 +15,11 @@ from immigrate.typing import Codes
 
 # Numbers with more different values than that, some of them seen once, are measured, not given.
 MOST_NUMERIC_CLASSES, LARGEST_SHARE_ONCE = 20, 0.1
+# Up to so many different whole numbers are classes without a question.
+MOST_CLEAR_CLASSES = 10
 WHAT_TO_DO_WITH_NUMBERS = (
     "A classifier answers with one of a few classes. Use a regression method, or cut the label "
-    "into classes, for example with pandas.qcut."
+    "into classes, for example with pandas.qcut; InteractionTest takes numbers as they are."
 )
 
 
@@ -59,6 +61,69 @@ def read_labels(y: Any, *, least_per_class: int = 2) -> Labels:
     _check_not_measured(y, labels.classes, sizes)
     check_class_sizes(labels.classes, sizes, least=least_per_class)
     return labels
+
+
+def read_numbers(y: Any) -> NDArray[np.float64]:
+    """A label that is a number: finite, and not the same for all samples.
+
+    Examples
+    --------
+    >>> from immigrate.columns import read_numbers
+    >>> read_numbers([3, 1.5, 2])
+    array([3. , 1.5, 2. ])
+    """
+    plain = plain_labels(y)
+    if plain.ndim != 1 or plain.dtype.kind not in "fiub":
+        raise ValueError(
+            f"y, the label, is to be a number for each sample; got {plain.dtype} of shape "
+            f"{plain.shape}. Use outcome='class', or give numbers."
+        )
+    numbers = plain.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise ValueError(
+            f"y, the label, is infinite in row {row}; a finite number was expected. Drop the "
+            "row, or replace the value by a limit."
+        )
+    if len(numbers) and np.all(numbers == numbers[0]):
+        raise ValueError(
+            f"y, the label, is {numbers[0]:g} for all samples; there is nothing to explain. Check "
+            "that the right column is used."
+        )
+    return numbers
+
+
+def is_number_outcome(y: Any) -> bool:
+    """Whether a label is a number rather than classes; refuses to guess where both may be meant.
+
+    Text, flags and numbers with up to ten different whole values are classes. Numbers with many
+    values are numbers.
+
+    Examples
+    --------
+    >>> from immigrate.columns import is_number_outcome
+    >>> is_number_outcome(["ill", "well"]), is_number_outcome([0.1 * i for i in range(30)])
+    (False, True)
+    """
+    plain = plain_labels(y)
+    if plain.dtype.kind not in "fiu":
+        return False
+    values, sizes = np.unique(plain, return_counts=True)
+    is_whole = plain.dtype.kind != "f" or bool((values == np.floor(values)).all())
+    if len(values) <= 2 or (is_whole and len(values) <= MOST_CLEAR_CLASSES):
+        return False
+    if len(values) > MOST_CLEAR_CLASSES and (not is_whole or _are_mostly_once(sizes)):
+        return True
+    raise ValueError(
+        f"y, the label, has {len(values)} different numbers in {len(plain)} samples, which may be "
+        "classes or measurements. Say which: outcome='class' or outcome='number'."
+    )
+
+
+def _are_mostly_once(sizes: Codes) -> bool:
+    """Whether numbers are measured: classes are seen again and again."""
+    n_once = np.count_nonzero(sizes == 1)
+    return len(sizes) > MOST_NUMERIC_CLASSES and n_once > LARGEST_SHARE_ONCE * len(sizes)
 
 
 def plain_labels(y: Any) -> NDArray[Any]:
@@ -135,10 +200,7 @@ def _check_not_measured(y: NDArray[Any], classes: NDArray[Any], sizes: Codes) ->
     if y.dtype.kind not in "fiu" or not len(classes):
         return
     is_whole = y.dtype.kind != "f" or bool((classes == np.floor(classes)).all())
-    # Classes are seen again and again; measured numbers often once.
-    n_once = np.count_nonzero(sizes == 1)
-    is_many = len(classes) > MOST_NUMERIC_CLASSES and n_once > LARGEST_SHARE_ONCE * len(classes)
-    if not is_whole or is_many:
+    if not is_whole or _are_mostly_once(sizes):
         raise ValueError(
             f"Unknown label type: y, the label, is continuous, with {len(classes)} different "
             f"numbers in {len(y)} samples; classes were expected. {WHAT_TO_DO_WITH_NUMBERS}"

@@ -16,6 +16,17 @@ Beside the classes, read these files in the order of a fit:
 ``_margin_classifier``  predicting
 ``_matrix_model``       names, importances and the table of weights
 ======================  ==================================================
+
+And these in the order of a test:
+
+======================  ==================================================
+``asked``               which pairs, adjusted for what, effects from which samples
+``tested_terms``        from a table to findings
+``measured_effects``    sizes, directions in words and surfaces of a table's columns
+``_evidence_tables``    the findings as tables
+``_pair_effect``        how two features act together
+``_test_summary``       the findings in words
+======================  ==================================================
 """
 
 from immigrate.estimators._boosting import BoostedImmigrateClassifier
@@ -25,9 +36,11 @@ from immigrate.estimators._im4e import IM4EClassifier
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
 from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._pair_effect import PairEffect
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators._variants import PaperBoosting
+from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.relief import (
     LFE,
     IRelief,
@@ -48,10 +61,12 @@ __all__ = [
     "ImmigrateClassifierCV",
     "ImmigrateSelector",
     "InteractionTest",
+    "PairEffect",
     "PaperBoosting",
     "Relief",
     "ReliefF",
     "Screen",
     "Simba",
+    "WestfallYoung",
     "make_margin_knn",
 ]

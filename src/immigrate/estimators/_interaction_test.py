@@ -1,4 +1,4 @@
-"""`InteractionTest`: which features act together, with controlled error."""
+"""`InteractionTest`: which features matter and which act together, with controlled error."""
 
 from __future__ import annotations
 
@@ -10,49 +10,50 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from immigrate.checks import check_count
+from immigrate.checks import check_count, check_option, check_share
 from immigrate.columns import (
     FROM_DTYPE,
     TrainingTable,
     check_class_sizes,
+    named_position,
     read_training_table,
 )
-from immigrate.estimators.tested_terms import (
-    ORDER_NAMES,
-    Outcome,
-    ReadTable,
-    Settings,
-    of_the_null_model,
-)
-from immigrate.inference.adjustment import Adjustment, Kind
+from immigrate.estimators._pair_effect import PairEffect, pair_effect
+from immigrate.estimators._test_summary import methods_paragraph, plain_summary
+from immigrate.estimators._westfall_young import WestfallYoung
+from immigrate.estimators.asked import asked_question, halves
+from immigrate.estimators.measured_effects import Subject
+from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
+from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.blas import one_blas_thread
-from immigrate.inference.residuals import Draws
 from immigrate.inference.search import Effort
-from immigrate.messages import warn_user
+from immigrate.messages import progress, warn_user
 from immigrate.typing import Array
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
+OUTCOMES = ("auto", "class", "number")
 
 
 class InteractionTest(BaseEstimator):
-    """Test every pair (or triple) of features for a departure from additivity.
+    """Which features matter, which pairs act together: how sure, how much, and which way.
 
-    The null hypothesis is that the log-odds of the classes are a sum of functions of single
-    features. Its residuals take the place of labels in the gradient of IMMIGRATE's margin
-    cost with respect to W_ab: a pair counts where samples whose residuals agree are nearer in
-    both features than samples whose residuals differ. Two strong main effects, which raise
-    W_ab, are no interaction here.
+    A feature matters if the log-odds of the classes depend on it, and two features act together
+    if their effect is not the sum of the effects of each. The null hypothesis of the test of pairs
+    is that the log-odds are a sum of functions of single features. Its residuals take the place
+    of labels in the gradient of IMMIGRATE's margin cost with respect to W_ab: a pair counts where
+    samples whose residuals agree are nearer in both features than samples whose residuals differ.
+    Two strong main effects, which raise W_ab, are no interaction here.
 
     Parameters
     ----------
-    adjust : {"holm", "westfall-young", "fdr", None}, default="holm"
+    adjust : {"holm", "westfall-young", "fdr", None} or WestfallYoung, default="holm"
         What the adjusted p-values control: the family-wise error under any dependence, the
         family-wise error by the smallest p-value over labels drawn from the null model, the
-        false discovery rate, or nothing.
+        false discovery rate, or nothing. `WestfallYoung` has options.
     alpha : float, default=0.05
         Significance level for `selected_`.
     stepwise : bool, default=True
@@ -61,7 +62,8 @@ class InteractionTest(BaseEstimator):
         feature then drop out. A warning says so if it ends before nothing is left: after 50
         terms, or when their columns are as many as half the samples.
     order : {2, 3}, default=2
-        Pairs or triples. Triples are tested against main effects and the pairs found first.
+        Pairs or triples. Triples are tested against main effects and the pairs found first;
+        they have no sizes.
     screen : int or None, default=None
         How many terms are tested exactly, the strongest by an approximate statistic that is
         computed for all; only these can be found. None tests all exactly where that takes
@@ -72,32 +74,49 @@ class InteractionTest(BaseEstimator):
         Columns whose levels have no order. "from_dtype" takes the text and categorical columns
         of a DataFrame; ordered categories keep their order. None says that there is no such
         column. A text column that is not among those chosen is an error.
-    max_table : int, default=100000
-        Rows of `table_`, the strongest terms.
-    n_draws : int, default=999
-        Label sets drawn for "westfall-young".
+    adjust_for : array-like of names, indices or bool, or None, default=None
+        Columns such as age, batch or ancestry that are always in the null model and in no pair.
+        They are part of `X`.
+    pairs : str, int, list of pairs, pair of lists, or None, default=None
+        Which pairs are tested, by names or indices: those of one feature (``"dose"``), those of
+        a list (``[("dose", "age"), ("dose", "sex")]``), or those of one group with another, given
+        as a tuple of two lists (``(genes, exposures)``). P-values are adjusted for these alone.
+        None tests all.
+    outcome : {"auto", "class", "number"}, default="auto"
+        What the label is. "auto" takes text, flags and up to ten different whole numbers for
+        classes, numbers with many values for numbers, and asks where both may be meant.
+    split : float or None, default=None
+        Share of the samples that measure effects and take no part in the tests. Samples that
+        chose a pair show it too large; effects from others are unbiased, and their intervals
+        hold what they promise. Which samples those are depends on the data alone.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
-    random_state : int, RandomState or None, default=None
-        Seed of the draws. Nothing else is random.
     verbose : int, default=0
         0 is silent, 1 prints a line after each stage: null model, tests, terms found.
 
     Attributes
     ----------
+    features_ : DataFrame
+        Every feature by evidence: `feature`, `p_value` (on its own), `p_adjusted`,
+        `p_given_others` (what it adds to all others), `p_given_others_adjusted`, `size` with
+        `size_low` and `size_high`, `direction`, and `in_pair`: whether it is in a pair found.
     table_ : DataFrame
-        Terms in order of evidence: `feature_1`, `feature_2` (and `feature_3`), `statistic`
-        (about 1 without interaction), `p_value`, `p_adjusted`, `rank` and `is_exact` (False
-        for p-values of the approximate statistic; these come last and have no adjusted p).
+        Terms in order of evidence, those found first: `feature_1`, `feature_2` (and
+        `feature_3`), `p_value`, `p_adjusted`, `size`, `size_low`, `size_high`,
+        `deviance_share`, `direction`, `statistic` (about 1 without interaction), `rank`,
+        `is_exact` (False for p-values of the approximate statistic; these come last and have no
+        adjusted p) and `is_found`.
     selected_ : DataFrame
-        Terms found, with the adjusted p-value at entry.
+        Terms found, with the p-values at entry, sizes and directions.
+    detectable_size_ : float
+        The size of a joint effect that this table would have shown with a probability of 80 %.
     additive_model_ : AdditiveModel
         The null model, without the terms found: `features` in it, ridge `strength`,
         `deviance_explained` on held-out samples, fitted `means`.
     n_tests_ : int
         Number of terms tested, listed or not.
     classes_ : ndarray
-        Class labels.
+        Class labels; not there for numbers.
     column_reader_ : ColumnReader
         What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
@@ -107,9 +126,18 @@ class InteractionTest(BaseEstimator):
 
     Notes
     -----
+    The size of an effect is the spread (root mean square over the samples) of what it adds to the
+    log-odds; for a pair, of what is left once the main effects of its features are taken out. With
+    three and more classes it is the mean over the classes of the log-odds of each against the
+    others; for a number it is in units of the label. Found pairs and main effects are measured by
+    one model that holds them all. Sizes of pairs that were not found are first-order estimates,
+    and have no direction. `deviance_share` is the share of the deviance of held-out samples that
+    a pair explains.
+
     Sample weights are counts: weight 2 is the same as repeating the sample, and weights that
     sum to 1 say that there is one sample. Weights w that express importance should be
-    multiplied by sum(w) / sum(w**2) first.
+    multiplied by sum(w) / sum(w**2) first. Samples are taken to be independent: of repeated
+    samples of one patient give one, or their mean.
 
     A missing value (NaN) contributes to no product; missingness has its own effect in the
     additive model.
@@ -117,7 +145,8 @@ class InteractionTest(BaseEstimator):
     Identifiers, dates and numbers written as text, and columns without a value are left out
     with a warning; dates and times are refused. Constant features form no terms. With more
     than two classes the additive model is multinomial, and the p-value combines one test per
-    class.
+    class. For numbers it is linear, and variances are estimated sample by sample, so that unequal
+    ones do no harm.
 
     References
     ----------
@@ -126,29 +155,30 @@ class InteractionTest(BaseEstimator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from immigrate import InteractionTest
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(300, 5))
-    >>> y = X[:, 1] * X[:, 3] + 0.5 * rng.normal(size=300) > 0
+    >>> from immigrate.datasets import make_monk1
+    >>> X, y = make_monk1()
     >>> test = InteractionTest().fit(X, y)
     >>> test.selected_[["feature_1", "feature_2"]].values.tolist()
-    [['x1', 'x3']]
+    [['head_shape', 'body_shape']]
+    >>> test.features_.loc[test.features_["p_adjusted"] < 0.05, "feature"].tolist()
+    ['jacket_color']
     """
 
     def __init__(
         self,
         *,
-        adjust: Kind | None = "holm",
+        adjust: Any = "holm",
         alpha: float = 0.05,
         stepwise: bool = True,
         order: int = 2,
         screen: int | None = None,
         categorical_features: ArrayLike | None = FROM_DTYPE,
-        max_table: int = 100_000,
-        n_draws: int = 999,
+        adjust_for: Any = None,
+        pairs: Any = None,
+        outcome: str = "auto",
+        split: float | None = None,
         n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.adjust = adjust
@@ -157,21 +187,22 @@ class InteractionTest(BaseEstimator):
         self.order = order
         self.screen = screen
         self.categorical_features = categorical_features
-        self.max_table = max_table
-        self.n_draws = n_draws
+        self.adjust_for = adjust_for
+        self.pairs = pairs
+        self.outcome = outcome
+        self.split = split
         self.n_jobs = n_jobs
-        self.random_state = random_state
         self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> InteractionTest:
-        """Test all terms.
+        """Test all features and all terms.
 
         Parameters
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
             Numbers, flags, categories and text; missing values may be anywhere.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each sample was seen.
 
@@ -181,7 +212,12 @@ class InteractionTest(BaseEstimator):
         """
         self._check_parameters()
         table = read_training_table(
-            self, X, y, categorical_features=self.categorical_features, least_per_class=1
+            self,
+            X,
+            y,
+            categorical_features=self.categorical_features,
+            least_per_class=1,
+            outcome=self.outcome,
         )
         if table.values.shape[1] < self.order:
             raise ValueError(
@@ -189,38 +225,62 @@ class InteractionTest(BaseEstimator):
                 f"{self.order}."
             )
         weight, classes = counts_and_classes(table, sample_weight)
-        reader = table.reader
-        outcome = self._outcome(
-            ReadTable(table.values, reader.is_nominal, table.codes, reader.names, weight)
+        read = ReadTable(
+            table.values,
+            table.reader.is_nominal,
+            table.codes,
+            table.reader.names,
+            weight,
+            table.numbers,
+            table.reader.levels,
         )
+        findings = self._findings(read, classes, getattr(y, "name", None))
         replace(table, classes=classes).keep_on(self)
-        self._adopt(outcome)
+        self._adopt(findings)
         return self
 
-    def summary(self) -> str:
+    def effect(self, feature_1: Any, feature_2: Any) -> PairEffect:
+        """How two features act together: a surface, or a value per level, with intervals.
+
+        A pair that was not found is measured beside those that were.
+
+        Parameters
+        ----------
+        feature_1, feature_2 : str or int
+            Names or indices of two features.
+
+        Returns
+        -------
+        effect : PairEffect
+        """
+        check_is_fitted(self)
+        source = self._effect_source
+        names = [str(name) for name in source.read.names]
+        pair = tuple(named_position(one, names, "effect") for one in (feature_1, feature_2))
+        if pair[0] == pair[1]:
+            raise ValueError(f"effect takes two different features, got {names[pair[0]]!r} twice.")
+        term = tuple(sorted(pair))
+        if source.adjusted is not None and source.adjusted[list(term)].any():
+            raise ValueError(
+                f"{names[term[0]]} × {names[term[1]]}: what is adjusted for is in no pair."
+            )
+        return pair_effect(source.effects(term), term, source.labels).ordered(pair == term)
+
+    def summary(self, style: str = "plain") -> str:
         """What was tested and what was found, in words.
+
+        Parameters
+        ----------
+        style : {"plain", "methods"}, default="plain"
+            The answer, or the sentences that the methods section of a paper needs.
 
         Returns
         -------
         text : str
         """
         check_is_fitted(self)
-        model, fitted = self.additive_model_, self._fitted_as
-        name = ORDER_NAMES[fitted["order"]]
-        lines = [
-            f"{self.n_tests_} {name}s of {self.n_features_in_} features tested "
-            f"({fitted['adjust'] or 'no adjustment'}, alpha {fitted['alpha']:g}).",
-            f"{of_the_null_model(model)}.",
-        ]
-        if not len(self.selected_):
-            return "\n".join([*lines, f"No {name} departs from additivity."])
-        order = "entry" if fitted["stepwise"] else "evidence"
-        lines.append(f"Departures from additivity, in order of {order}:")
-        names = self.selected_.filter(like="feature_")
-        for row, p in zip(names.itertuples(index=False), self.selected_["p_adjusted"]):
-            value = f"= {p:.2g}" if p > 0 else "< 1e-300"
-            lines.append(f"  {' × '.join(map(str, row))}: adjusted p {value}")
-        return "\n".join(lines)
+        check_option("style", style, ("plain", "methods"))
+        return plain_summary(self) if style == "plain" else methods_paragraph(self)
 
     def strongest_features(self, count: int) -> NDArray[np.object_]:
         """Features in the order in which they first appear in `table_`.
@@ -243,46 +303,59 @@ class InteractionTest(BaseEstimator):
         return pd.unique(names)[:count]
 
     def _check_parameters(self) -> None:
-        _check_choice("adjust", self.adjust, ADJUSTMENTS)
+        if not isinstance(self.adjust, WestfallYoung):
+            _check_choice("adjust", self.adjust, ADJUSTMENTS)
         _check_choice("order", self.order, ORDERS)
+        _check_choice("outcome", self.outcome, OUTCOMES)
         if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must be a number between 0 and 1, got {self.alpha!r}.")
         if not isinstance(self.stepwise, bool | np.bool_):
             raise ValueError(f"stepwise must be True or False, got {self.stepwise!r}.")
-        for name in ("n_draws", "max_table"):
-            check_count(name, getattr(self, name))
         if self.screen is not None:
             check_count("screen", self.screen)
+        if self.split is not None:
+            check_share("split", self.split)
+        if self.pairs is not None and self.order == 3:
+            raise ValueError("pairs chooses among pairs; with order=3 all triples are tested.")
 
-    def _outcome(self, read: ReadTable) -> Outcome:
+    def _findings(
+        self, read: ReadTable, classes: NDArray[Any], outcome_name: Any = None
+    ) -> Findings:
+        names = [str(name) for name in read.names]
+        is_class = read.numbers is None
         settings = Settings(
-            self.order,
+            asked_question(self.order, self.adjust_for, self.pairs, names),
             self.alpha,
             bool(self.stepwise),
             self._adjustment(),
-            Effort(self.screen, self.max_table, self.n_jobs),
+            Effort(self.screen, n_jobs=self.n_jobs),
+            Subject(tuple(map(str, classes)) if is_class else (), str(outcome_name or "")),
             self._say,
         )
+        read, held_out = read.counted(), None
+        if self.split is not None:
+            read, held_out = halves(read, float(self.split))
         # Not around fit, where it would stand between the user's line and a warning.
         with one_blas_thread():
-            return settings.outcome(read.counted())
+            return settings.findings(read, held_out)
 
-    def _adopt(self, outcome: Outcome) -> None:
+    def _adopt(self, findings: Findings) -> None:
         """Write what was found; the end of a fit, so that one that fails changes nothing."""
-        self.table_, self.selected_ = outcome.table, outcome.selected
-        self.additive_model_, self.n_tests_ = outcome.additive_model, outcome.n_tests
-        names = ("order", "adjust", "alpha", "stepwise")
+        self.table_, self.selected_ = findings.table, findings.selected
+        self.features_ = findings.features
+        self.additive_model_, self.n_tests_ = findings.additive_model, findings.n_tests
+        self.detectable_size_ = findings.detectable_size
+        self._effect_source = findings.effects
+        names = ("order", "adjust", "alpha", "stepwise", "split", "adjust_for", "pairs")
         self._fitted_as = {name: getattr(self, name) for name in names}
 
     def _adjustment(self) -> Adjustment:
-        if self.adjust != "westfall-young":
-            return Adjustment(self.adjust)
-        seed = check_random_state(self.random_state).randint(2**31)
-        return Adjustment(self.adjust, Draws(self.n_draws, seed))
+        adjust = WestfallYoung() if self.adjust == "westfall-young" else self.adjust
+        return adjust.adjustment() if isinstance(adjust, WestfallYoung) else Adjustment(adjust)
 
-    def _say(self, progress: str) -> None:
+    def _say(self, text: str) -> None:
         if self.verbose:
-            print(f"InteractionTest: {progress}.", flush=True)
+            progress(f"InteractionTest: {text}.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -299,6 +372,11 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
     )
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
+    if table.numbers is not None:
+        if len(np.unique(table.numbers[weight > 0])) < 2:
+            raise ValueError("y is one number for all samples that have a weight.")
+        warn_if_no_counts(weight[weight > 0])
+        return weight, table.classes
     seen, size = np.unique(table.codes[weight > 0], return_counts=True)
     classes = table.classes[seen]
     check_class_sizes(classes, size, least=1)

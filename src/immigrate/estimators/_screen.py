@@ -172,7 +172,7 @@ def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
         is_strong[told] = True
         return is_strong
     # A screen needs the order of the pairs and no list of finds: one round of the test will do.
-    test = InteractionTest(stepwise=False, max_table=10_000, n_jobs=n_jobs)
+    test = InteractionTest(stepwise=False, n_jobs=n_jobs)
     count, names = as_counts(data.anchor_weight), np.array(reader.names, dtype=object)[told]
     read = ReadTable(data.X[:, told], reader.is_nominal[told], data.codes, names, count)
     strongest = fitted_on_read(test, read).strongest_features(N_OF_PAIRS)

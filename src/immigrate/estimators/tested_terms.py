@@ -1,6 +1,6 @@
-"""From a table that was read to tested terms: all that `InteractionTest` computes, as values.
+"""From a table that was read to evidence: all that `InteractionTest` computes, as values.
 
-    ReadTable  →  levels and functions  →  null model  →  search  →  Outcome
+    ReadTable  →  levels and functions  →  null model  →  search  →  effects  →  Findings
 
 Nothing here reads a user's table, warns of its columns or writes on an estimator.
 """
@@ -17,14 +17,19 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from immigrate.columns import check_class_sizes
+from immigrate.estimators._evidence_tables import Named, feature_table, found_table, term_table
+from immigrate.estimators.measured_effects import MeasuredEffects, Subject
 from immigrate.inference.additive import AdditiveModel, null_model
-from immigrate.inference.adjustment import Adjustment
+from immigrate.inference.adjustment import Adjustment, Family
+from immigrate.inference.effects import Term, effect_model
 from immigrate.inference.encoding import Encoded, interaction_functions
-from immigrate.inference.levels import feature_levels
-from immigrate.inference.outcomes import class_outcome
+from immigrate.inference.feature_evidence import feature_evidence
+from immigrate.inference.levels import Levels, feature_levels
+from immigrate.inference.outcomes import Outcome, class_outcome, number_outcome
+from immigrate.inference.power import detectable_size
 from immigrate.inference.search import Effort, Search, Study, searched_terms
-from immigrate.inference.stepwise import ROUNDING, Found, Stepwise, stepwise_terms
-from immigrate.inference.term_sets import every_term
+from immigrate.inference.stepwise import Found, Stepwise, found_at_once, stepwise_terms
+from immigrate.inference.term_sets import TermSet, every_term
 from immigrate.messages import warn_user
 from immigrate.typing import Array, Codes, Mask
 
@@ -48,6 +53,10 @@ class ReadTable:
     names : sequence of p str
     weight : ndarray of shape (n,) or None
         How often each sample was seen; None is once.
+    numbers : ndarray of shape (n,) or None
+        The label where it is a number instead of classes.
+    level_names : sequence of p sequences
+        Names of the levels of nominal columns, empty for the others.
     """
 
     values: Array
@@ -55,39 +64,150 @@ class ReadTable:
     codes: Codes
     names: Any
     weight: Array | None = None
+    numbers: Array | None = None
+    level_names: Any = ()
 
     def counted(self) -> ReadTable:
         """The samples that were seen, classes without one being gone."""
         if self.weight is None or self.weight.all():
             return self
-        is_seen = self.weight > 0
-        _, codes = np.unique(self.codes[is_seen], return_inverse=True)
-        return replace(self, values=self.values[is_seen], codes=codes, weight=self.weight[is_seen])
+        seen = self.rows(self.weight > 0)
+        return replace(seen, codes=np.unique(seen.codes, return_inverse=True)[1])
 
-    def encoded(self) -> tuple[Encoded, Codes]:
+    def rows(self, is_in: Mask) -> ReadTable:
+        """Some of the samples."""
+        return replace(
+            self,
+            values=self.values[is_in],
+            codes=self.codes[is_in],
+            weight=None if self.weight is None else self.weight[is_in],
+            numbers=None if self.numbers is None else self.numbers[is_in],
+        )
+
+    def encoded(self, adjusted: Mask | None = None) -> tuple[Encoded, Codes]:
         """Levels and functions of the features that vary, and the positions of these features."""
-        n = len(self.codes)
+        n = len(self.values)
         weight = np.ones(n) if self.weight is None else self.weight
         X = self.values.astype(np.float64, copy=False)
         levels = [
             feature_levels(x, weight, bool(is_nominal))
             for x, is_nominal in zip(X.T, self.is_nominal)
         ]
-        tested = np.flatnonzero([level.n_levels > 1 for level in levels])
-        levels = [levels[j] for j in tested]
+        varied = np.flatnonzero([level.n_levels > 1 for level in levels])
+        levels = [levels[j] for j in varied]
         functions = interaction_functions(levels, n)
-        n_classes = int(self.codes.max()) + 1
-        return Encoded(levels, functions, class_outcome(self.codes, n_classes), weight), tested
+        out = [] if adjusted is None else np.flatnonzero(adjusted[varied]).tolist()
+        outcome = self._outcome(weight)
+        return Encoded(levels, functions, outcome, weight, adjusted=frozenset(out)), varied
+
+    def _outcome(self, weight: Array) -> Outcome:
+        if self.numbers is not None:
+            return number_outcome(self.numbers, weight)
+        return class_outcome(self.codes, int(self.codes.max()) + 1)
+
+    def level_text(self, column: int, levels: Levels) -> Callable[[int], str]:
+        """What a level of a column is called."""
+        names = self.level_names[column] if len(self.level_names) else ()
+
+        def text(place: int) -> str:
+            value = levels.value[place]
+            return str(names[int(value)]) if len(names) > value else f"{value:g}"
+
+        return text
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Findings:
     """What the test says: the fitted attributes of `InteractionTest` of the same names."""
 
     table: pd.DataFrame
     selected: pd.DataFrame
+    features: pd.DataFrame
     additive_model: AdditiveModel
     n_tests: int
+    detectable_size: float
+    effects: EffectSource
+
+
+@dataclass(frozen=True, eq=False)
+class EffectSource:
+    """What effects are measured with, and on which samples.
+
+    Attributes
+    ----------
+    read : ReadTable
+    adjusted : ndarray of shape (p,) or None
+        Columns that are in the model and in no pair.
+    features, rough : tuple of int
+        Columns with a main effect in the model, and those whose main effect is rough.
+    pairs : tuple of tuple
+        Pairs of columns that were found.
+    strength : float
+        Of the penalty, where there is no pair.
+    subject : Subject
+        What is more likely where an effect is positive.
+    """
+
+    read: ReadTable
+    adjusted: Mask | None
+    features: tuple[int, ...]
+    rough: tuple[int, ...]
+    pairs: tuple[Term, ...]
+    strength: float
+    subject: Subject
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Class names, or numbers, of the samples."""
+        if self.read.numbers is not None:
+            return self.read.numbers
+        return np.array(self.subject.classes, dtype=object)[self.read.codes]
+
+    def effects(self, *more: Term) -> MeasuredEffects:
+        """The model of effects, with more pairs beside those found."""
+        data, columns = self.read.encoded(self.adjusted)
+        place = {int(column): i for i, column in enumerate(columns)}
+        data = replace(data, rough=frozenset(place[c] for c in self.rough if c in place))
+        wanted = dict.fromkeys((*self.pairs, *more))
+        terms = [tuple(place[c] for c in pair) for pair in wanted if place.keys() >= set(pair)]
+        kept = np.array([place[c] for c in self.features if c in place], dtype=np.intp)
+        model = effect_model(data, kept, terms, self.strength)
+        return MeasuredEffects(model, columns, self.read, self.subject)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked of a table.
+
+    Attributes
+    ----------
+    order : {2, 3}
+    adjusted : ndarray of shape (p,) or None
+        Columns that are always in the null model and in no term.
+    groups : pair of ndarrays of shape (p,), or None
+        Pairs have one column of each.
+    listed : ndarray of shape (t, 2) or None
+        Just these pairs of columns.
+    """
+
+    order: int = 2
+    adjusted: Mask | None = None
+    groups: tuple[Mask, Mask] | None = None
+    listed: Codes | None = None
+
+    def terms(self, columns: Codes, tested: Codes) -> TermSet:
+        """The terms among the features that vary, whose columns these are."""
+        every = every_term(len(columns), self.order, tested)
+        if self.groups is not None:
+            left, right = (group[columns] & every.left for group in self.groups)
+            return TermSet(2, left, right)
+        if self.listed is None:
+            return every
+        place = {int(columns[a]): int(a) for a in tested}
+        pairs = {
+            tuple(sorted((place[a], place[b]))) for a, b in self.listed if {a, b} <= place.keys()
+        }
+        return replace(every, listed=np.array(sorted(pairs), dtype=np.intp).reshape(-1, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,44 +216,83 @@ class Settings:
 
     Attributes
     ----------
-    order : {2, 3}
+    question : Question
     alpha : float
     is_stepwise : bool
     adjustment : Adjustment
     effort : Effort
+    subject : Subject
+        What is more likely where an effect is positive.
     say : callable
         Takes one sentence after each stage.
     """
 
-    order: int
+    question: Question
     alpha: float
     is_stepwise: bool
     adjustment: Adjustment
     effort: Effort
+    subject: Subject
     say: Callable[[str], None]
 
-    def outcome(self, read: ReadTable) -> Outcome:
-        """All terms tested, and those found."""
-        encoded, tested = read.encoded()
-        data, model = null_model(encoded)
+    def findings(self, read: ReadTable, held_out: ReadTable | None = None) -> Findings:
+        """All terms tested, those found, and the features.
+
+        Effects are those of the samples `held_out`, where there are any.
+        """
+        order, name = self.question.order, ORDER_NAMES[self.question.order]
+        encoded, columns = read.encoded(self.question.adjusted)
+        data, null = null_model(encoded)
         study = Study(data, self.adjustment, self.effort)
-        null = replace(model, features=tested[model.features])
-        self.say(of_the_null_model(null))
-        if self.order == 3:
-            pairs = searched_terms(study, model, every_term(len(data.functions), 2))
+        public = replace(null, features=columns[null.features])
+        self.say(of_the_null_model(public))
+        model = null
+        if order == 3:
+            pairs = searched_terms(study, model, every_term(len(columns), 2, data.tested))
             model = self._stepwise(study, model, pairs).model
             self.say(f"{len(model.terms)} pairs found and added to the null model")
-        search = searched_terms(study, model, every_term(len(data.functions), self.order))
-        self.say(f"{search.n_tests} {ORDER_NAMES[self.order]}s tested")
-        names = np.array(read.names, dtype=object)[tested]
-        table = self._table(search, names)
+        search = searched_terms(study, model, self.question.terms(columns, data.tested))
+        self.say(f"{search.n_tests} {name}s tested")
+        found = self._found(study, model, search)
+        self.say(f"{len(found)} {name}s found")
+        named = Named(np.array(read.names, dtype=object), columns)
+        evidence = feature_evidence(data, null)
+        adjusted = self._adjusted(evidence.log_p), self._adjusted(evidence.log_p_given_others)
+        shown = evidence.features[adjusted[0] <= np.log(self.alpha)]
+        source = EffectSource(
+            read if held_out is None else held_out,
+            self.question.adjusted,
+            tuple(columns[np.union1d(null.features, shown)].tolist()),
+            tuple(columns[sorted(data.rough)].tolist()),
+            tuple(named.column_terms(found)) if order == 2 else (),
+            null.strength,
+            self.subject,
+        )
+        effects = source.effects()
+        selected = found_table(found, order, named, effects)
+        unit = data.outcome.unit
+        log_p_adjusted = search.log_p_adjusted(self.adjustment)
+        deviance = null.intercept_deviance * data.n
+        table = term_table(search, log_p_adjusted, named, found, selected, (unit, deviance))
+        return Findings(
+            table.head(self.effort.n_listed),
+            selected,
+            feature_table(evidence, adjusted, named, effects, source.pairs),
+            public,
+            search.n_tests,
+            detectable_size(model.contrasts(data), search.n_tests, self.alpha, unit),
+            source,
+        )
+
+    def _adjusted(self, log_p: Array) -> Array:
+        """Logarithms of adjusted p-values of features: Holm's where terms have draws."""
+        kind = "holm" if self.adjustment.kind == "westfall-young" else self.adjustment.kind
+        return Adjustment(kind).log_adjusted(Family(log_p, len(log_p), np.empty(0)))
+
+    def _found(self, study: Study, model: AdditiveModel, search: Search) -> list[Found]:
         if self.is_stepwise:
-            selected = self._found_table(self._stepwise(study, model, search).found, names)
-        else:
-            is_found = table["p_adjusted"] <= self.alpha * (1 + ROUNDING)
-            selected = table.loc[is_found].drop(columns=["rank", "is_exact"])
-        self.say(f"{len(selected)} {ORDER_NAMES[self.order]}s found")
-        return Outcome(table.head(self.effort.n_listed), selected, null, search.n_tests)
+            return self._stepwise(study, model, search).found
+        return found_at_once(study, search, self.alpha)
 
     def _stepwise(self, study: Study, model: AdditiveModel, search: Search) -> Stepwise:
         """Terms found one by one; says so where a limit ends the search."""
@@ -145,33 +304,6 @@ class Settings:
                 UserWarning,
             )
         return steps
-
-    def _named(self, terms: Any, names: NDArray[np.object_]) -> dict[str, NDArray[np.object_]]:
-        """Columns feature_1, feature_2, ... from rows of indices."""
-        columns = np.asarray(terms, dtype=int).reshape(-1, self.order).T
-        return {f"feature_{i}": names[column] for i, column in enumerate(columns, start=1)}
-
-    def _table(self, search: Search, names: NDArray[np.object_]) -> pd.DataFrame:
-        return pd.DataFrame(
-            {
-                **self._named(search.terms, names),
-                "statistic": search.statistic,
-                "p_value": np.exp(search.log_p),
-                "p_adjusted": np.exp(search.log_p_adjusted(self.adjustment)),
-                "rank": np.arange(1, len(search.terms) + 1),
-                "is_exact": search.is_exact,
-            }
-        )
-
-    def _found_table(self, found: list[Found], names: NDArray[np.object_]) -> pd.DataFrame:
-        return pd.DataFrame(
-            {
-                **self._named([one.term for one in found], names),
-                "statistic": [one.statistic for one in found],
-                "p_value": np.exp([one.log_p for one in found]),
-                "p_adjusted": np.exp([one.log_p_adjusted for one in found]),
-            }
-        )
 
 
 def of_the_null_model(model: AdditiveModel) -> str:
@@ -188,9 +320,9 @@ def fitted_on_read(test: InteractionTest, read: ReadTable) -> InteractionTest:
     classes, sizes = np.unique(read.counted().codes, return_counts=True)
     check_class_sizes(classes, sizes, least=1)
     test._check_parameters()
-    outcome = test._outcome(read)
+    findings = test._findings(read, classes)
     test.classes_ = classes
     test.n_features_in_ = read.values.shape[1]
     test.feature_names_in_ = np.array(read.names, dtype=object)
-    test._adopt(outcome)
+    test._adopt(findings)
     return test

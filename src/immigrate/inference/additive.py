@@ -239,6 +239,16 @@ def chosen_strength(data: Encoded, Z: Array, relative: Array, fixed: Array) -> f
     return _path(data, Z, relative, columns, folds_of(data), fixed).strength
 
 
+def held_out_deviance(data: Encoded, Z: Array, penalty: Array, in_fold: Array) -> float:
+    """Cross-validated deviance of columns Z with a given penalty."""
+    total = 0.0
+    for held_out in in_fold.T:
+        start = np.zeros((Z.shape[1], data.Y.shape[1]))
+        beta = _part(data, Z, data.weight - held_out).coefficients(penalty, start)
+        total += _part(data, Z, held_out).deviance(beta)
+    return total
+
+
 def _intercept_path(data: Encoded, in_fold: Array) -> _Path:
     """The model of the class shares, or of the mean, alone."""
     ones = np.ones((len(data.weight), 1))

@@ -27,16 +27,17 @@ import numpy as np
 from scipy import special
 
 from immigrate.inference.additive import (
-    AdditiveModel,
     chosen_strength,
     design,
     evident_features,
+    folds_of,
+    held_out_deviance,
 )
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.links import IDENTITY
 from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix, ridge_coefficients
 from immigrate.inference.term_columns import column_penalty, term_columns
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes
 
 Term = tuple[int, ...]
 
@@ -130,6 +131,19 @@ class EffectModel:
         found = sizes_of(*(np.array(part) for part in zip(*forms))) if forms else no_sizes()
         return Sizes(unit * found.size, unit * found.low, unit * found.high)
 
+    def held_out_shares(self, terms: list[Term]) -> Array:
+        """Of the deviance of held-out samples, the share that each term explains; at least 0."""
+        data, in_fold = self.data, folds_of(self.data)
+        ones, none = np.ones((len(self.Z), 1)), np.zeros(1)
+        intercept = held_out_deviance(data, ones, none, in_fold)
+        full = held_out_deviance(data, self.Z, self.penalty, in_fold) if terms else 0.0
+
+        def without(term: Term) -> float:
+            is_left = np.array([owner != term for owner in self.owners])
+            return held_out_deviance(data, self.Z[:, is_left], self.penalty[is_left], in_fold)
+
+        return np.array([max(0.0, without(term) - full) / intercept for term in terms])
+
     @cached_property
     def covariance(self) -> Array:
         """K = H I H for classes, I the information; for numbers with the squared residuals."""
@@ -174,10 +188,15 @@ class EffectModel:
         return np.column_stack([ones, *own])
 
 
-def effect_model(data: Encoded, null: AdditiveModel, terms: list[Term]) -> EffectModel:
-    """Main effects of the null model and of the features of `terms`, and the terms."""
+def effect_model(
+    data: Encoded, features: Codes, terms: list[Term], strength: float
+) -> EffectModel:
+    """Main effects of features and of those of `terms`, and the terms.
+
+    `strength` is that of the penalty where there are no terms beside which to choose it anew.
+    """
     inside = {a for term in terms for a in term}
-    features = np.union1d(null.features, sorted(inside)).astype(np.intp)
+    features = np.union1d(features, sorted(inside)).astype(np.intp)
     Z, relative, owner = design(data, features)
     light = np.isin(owner, sorted({*evident_features(data).tolist(), *data.adjusted}))
     share = np.where(light, EVIDENT_SHARE, 1.0)
@@ -186,7 +205,8 @@ def effect_model(data: Encoded, null: AdditiveModel, terms: list[Term]) -> Effec
     fixed = np.concatenate([np.zeros(len(owner)), *(penalty for _, penalty in blocks)])
     Z = np.column_stack([Z, *(columns for columns, _ in blocks)])
     relative = np.concatenate([relative, np.zeros(len(fixed) - len(owner))])
-    strength = chosen_strength(data, Z, relative, fixed) if terms else null.strength
+    if terms:
+        strength = chosen_strength(data, Z, relative, fixed)
     share = np.concatenate([share, np.ones(len(fixed) - len(owner))])
     penalty = strength * share * relative + fixed
     start = np.zeros((Z.shape[1], data.Y.shape[1]))

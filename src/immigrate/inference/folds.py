@@ -53,16 +53,21 @@ def _level_keys(code: Codes, y: Codes, weight: Array) -> Keys:
     return _mixed(_mixed(counts).sum(axis=1, dtype=np.uint64))
 
 
+def row_order(codes: Codes, y: Codes, weight: Array, is_nominal: Sequence[bool]) -> Codes:
+    """Samples class by class, shuffled by what is in them."""
+    keys = row_keys(codes, y, weight, is_nominal)
+    if len(np.unique(keys)) < len(keys):
+        return np.lexsort((*codes.T, keys, y))
+    return np.lexsort((keys, y))
+
+
 def fold_weights(
     codes: Codes, y: Codes, weight: Array, is_nominal: Sequence[bool] | None = None
 ) -> Array:
     """How much of each sample's weight is in each fold: (n, 5), rows sum to `weight`."""
     if is_nominal is None:
         is_nominal = [False] * codes.shape[1]
-    keys = row_keys(codes, y, weight, is_nominal)
-    order = np.lexsort((keys, y))
-    if len(np.unique(keys)) < len(keys):
-        order = np.lexsort((*codes.T, keys, y))
+    order = row_order(codes, y, weight, is_nominal)
     # Weights that sum to less than the number of samples would all fall on one interval.
     lengths = weight[order] / min(1.0, weight.mean())
     # Each class starts with the first fold, so that the names of the classes do not matter.

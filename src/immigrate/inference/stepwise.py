@@ -65,6 +65,21 @@ def stepwise_terms(study: Study, model: AdditiveModel, search: Search, alpha: fl
     return Stepwise(found, model)
 
 
+def found_at_once(study: Study, search: Search, alpha: float) -> list[Found]:
+    """All terms that are significant in one search."""
+    adjusted = search.log_p_adjusted(study.adjustment)
+    is_found = adjusted <= np.log(alpha) + ROUNDING
+    return [
+        Found(
+            tuple(search.terms[i].tolist()),
+            float(search.statistic[i]),
+            float(search.log_p[i]),
+            float(adjusted[i]),
+        )
+        for i in np.flatnonzero(is_found)
+    ]
+
+
 def _first(search: Search, log_p_adjusted: float) -> Found:
     term = tuple(search.terms[0].tolist())
     return Found(term, float(search.statistic[0]), float(search.log_p[0]), log_p_adjusted)

@@ -1,0 +1,171 @@
+"""`PairEffect`: how two features act together, as numbers that can be drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from immigrate.estimators.measured_effects import MeasuredEffects
+from immigrate.inference.effects import CONFIDENCE, Term
+from immigrate.inference.levels import Levels
+from immigrate.inference.surfaces import MOST_SHOWN_AS_LEVELS
+from immigrate.typing import Array
+
+if TYPE_CHECKING:
+    from immigrate.estimators.tested_terms import ReadTable
+
+
+TURNED = ("value", "low", "high", "counts")
+
+
+@dataclass(frozen=True, eq=False)
+class EffectAxis:
+    """One feature of a pair.
+
+    Attributes
+    ----------
+    name : str
+    has_levels : bool
+        Whether `values` are all levels, rather than points on a scale of numbers.
+    values : ndarray
+        Numbers, or the names of levels.
+    samples : ndarray of shape (n,)
+        Where each sample is: its number, or the place of its level; NaN where it is missing.
+    """
+
+    name: str
+    has_levels: bool
+    values: NDArray[Any]
+    samples: Array = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class PairEffect:
+    """What two features add together to the log-odds, beyond the sum of their own effects.
+
+    Made by :meth:`InteractionTest.effect`; drawn by :class:`PairEffectDisplay`.
+
+    Attributes
+    ----------
+    axes : pair of EffectAxis
+        The two features: `name`, `values` (numbers, or names of levels), `has_levels`, and in
+        `samples` where each sample is.
+    classes : tuple of str
+        What the surfaces are about: the second of two classes, every class of more, or the name
+        of a label that is a number.
+    value, low, high : ndarray of shape (n_classes_shown, g, h)
+        Contribution to the log-odds of the class against the others (to the label itself, where
+        that is a number), and the ends of its 95 % interval, point by point.
+    counts : ndarray of shape (g, h)
+        Samples at, or nearest to, each point.
+    size, size_low, size_high : float
+        Spread of the contribution over the samples, and its 95 % interval.
+    direction : str
+        Where what is more likely, in words.
+    labels : ndarray of shape (n,)
+        Class, or number, of each sample.
+    is_number : bool
+        Whether the label is a number.
+
+    Examples
+    --------
+    >>> from immigrate import InteractionTest
+    >>> from immigrate.datasets import make_xor
+    >>> X, y = make_xor(300, 4, noise=0.1, random_state=0)
+    >>> effect = InteractionTest().fit(X, y).effect("x0", "x1")
+    >>> effect.value.shape, effect.classes
+    ((1, 25, 25), ('1',))
+    >>> print(effect.direction)
+    1 is more likely where x0 is high and x1 low, or the reverse
+    """
+
+    axes: tuple[EffectAxis, EffectAxis]
+    classes: tuple[str, ...]
+    value: Array
+    low: Array
+    high: Array
+    counts: Array
+    size: float
+    size_low: float
+    size_high: float
+    direction: str
+    labels: NDArray[Any] = field(repr=False)
+    is_number: bool = False
+
+    def ordered(self, is_as_asked: bool) -> PairEffect:
+        """The same with the features in the order in which they were asked for."""
+        if is_as_asked:
+            return self
+        turned = {name: getattr(self, name).swapaxes(-1, -2) for name in TURNED}
+        return replace(self, axes=self.axes[::-1], **turned)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per point and class.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns: the two features, `class`, `value`, `low`, `high`, `count`.
+        """
+        left, right = (axis.values for axis in self.axes)
+        shape = self.value.shape
+        c, i, j = (index.ravel() for index in np.indices(shape))
+        return pd.DataFrame(
+            {
+                self.axes[0].name: left[i],
+                self.axes[1].name: right[j],
+                "class": np.array(self.classes, dtype=object)[c],
+                "value": self.value.ravel(),
+                "low": self.low.ravel(),
+                "high": self.high.ravel(),
+                "count": self.counts[i, j],
+            }
+        )
+
+
+def pair_effect(effects: MeasuredEffects, pair: Term, labels: NDArray[Any]) -> PairEffect:
+    """The effect of two columns that are in the model of effects."""
+    surface, sizes = effects.surface(pair), effects.sizes([pair])
+    if surface is None:
+        names = [str(effects.read.names[column]) for column in pair]
+        raise ValueError(
+            f"{names[0]} × {names[1]} has no effect to show: one of the two does not vary in the "
+            "samples that effects are measured on."
+        )
+    reach = -special.ndtri((1 - CONFIDENCE) / 2) * surface.standard_error
+    levels = [effects.levels(column) for column in pair]
+    axes = [
+        effect_axis(effects.read, column, own, place)
+        for column, own, place in zip(pair, levels, surface.places)
+    ]
+    return PairEffect(
+        axes=(axes[0], axes[1]),
+        classes=effects.subject.shown,
+        value=surface.value,
+        low=surface.value - reach,
+        high=surface.value + reach,
+        counts=surface.counts,
+        size=float(sizes.size[0]),
+        size_low=float(sizes.low[0]),
+        size_high=float(sizes.high[0]),
+        direction=effects.direction(pair),
+        labels=labels,
+        is_number=not effects.subject.classes,
+    )
+
+
+def effect_axis(read: ReadTable, column: int, levels: Levels, places: Any) -> EffectAxis:
+    """A feature's shown levels, with names if it has any."""
+    has_levels = levels.is_nominal or levels.n_levels <= MOST_SHOWN_AS_LEVELS
+    if has_levels:
+        text = read.level_text(column, levels)
+        values: NDArray[Any] = np.array([text(place) for place in places], dtype=object)
+        samples = np.where(levels.code >= 0, levels.code, np.nan)
+    else:
+        values, samples = levels.value[places], read.values[:, column].astype(np.float64)
+    return EffectAxis(str(read.names[column]), has_levels, values, samples)

@@ -1,0 +1,134 @@
+"""Effects of a table's columns: sizes, directions in words, surfaces.
+
+`inference` knows features by their place among those that vary; here they are columns of the
+user's table, and have names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from immigrate.inference.directions import Side, feature_direction, pair_direction
+from immigrate.inference.effects import EffectModel, Sizes, Term
+from immigrate.inference.levels import Levels
+from immigrate.inference.surfaces import Surface, surface
+from immigrate.typing import Array, Codes
+
+if TYPE_CHECKING:
+    from immigrate.estimators.tested_terms import ReadTable
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is more likely, or higher, where an effect is positive.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Empty for a number.
+    outcome : str
+        Name of the label, or "" if it has none.
+    """
+
+    classes: tuple[str, ...] = ()
+    outcome: str = ""
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The second of two classes, all of more, or the number."""
+        return self.classes[1:] if len(self.classes) == 2 else self.classes or (self.number,)
+
+    @property
+    def number(self) -> str:
+        """What a label that is a number is called."""
+        return self.outcome or "the outcome"
+
+    def __call__(self, c: int) -> str:
+        """The first words of a sentence about class or number c."""
+        return f"{self.shown[c]} is {'more likely' if self.classes else 'higher'}"
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredEffects:
+    """The model of effects of some samples.
+
+    Attributes
+    ----------
+    model : EffectModel
+    columns : ndarray
+        The column of the table that each feature of `model.data` is.
+    read : ReadTable
+        The samples.
+    subject : Subject
+        What is more likely, or higher, where an effect is positive.
+    """
+
+    model: EffectModel
+    columns: Codes
+    read: ReadTable
+    subject: Subject
+
+    def sizes(self, terms: Sequence[Term]) -> Sizes:
+        """Sizes of the effects of columns and pairs of columns; NaN where they cannot be said."""
+        places = [self._place(term) for term in terms]
+        known = [i for i, place in enumerate(places) if place is not None]
+        found = self.model.sizes([place for place in places if place is not None])
+        parts = []
+        for part in (found.size, found.low, found.high):
+            full = np.full(len(terms), np.nan)
+            full[known] = part
+            parts.append(full)
+        return Sizes(*parts)
+
+    @cached_property
+    def _pairs(self) -> list[Term]:
+        return list(dict.fromkeys(owner for owner in self.model.owners if len(owner) > 1))
+
+    @cached_property
+    def _shares(self) -> dict[Term, float]:
+        return dict(zip(self._pairs, self.model.held_out_shares(self._pairs).tolist()))
+
+    def held_out_shares(self, terms: Sequence[Term]) -> Array:
+        """Share of the held-out deviance that each pair explains."""
+        places = [self._place(term) for term in terms]
+        return np.array([np.nan if p is None else self._shares[p] for p in places])
+
+    def direction(self, term: Term) -> str:
+        """Where what is more likely, in words; "" where that cannot be said."""
+        place = self._place(term)
+        if place is None:
+            return ""
+        contribution = self.model.block(place).contribution
+        c = int(np.argmax(np.sum(contribution**2, axis=0)))
+        weight = self.model.known(place)
+        sides = [self._side(a) for a in place]
+        where = feature_direction if len(sides) == 1 else pair_direction
+        words = where(contribution[:, c], weight, *sides)
+        return f"{self.subject(c)} {words}" if words else ""
+
+    def surface(self, term: Term) -> Surface | None:
+        """The joint effect of a pair on a grid, or by levels."""
+        place = self._place(term)
+        return None if place is None else surface(self.model, place)
+
+    def levels(self, column: int) -> Levels:
+        """The distinct values of a column that varies."""
+        return self.model.data.levels[int(np.flatnonzero(self.columns == column)[0])]
+
+    def _side(self, feature: int) -> Side:
+        column, levels = int(self.columns[feature]), self.model.data.levels[feature]
+        text = self.read.level_text(column, levels)
+        return Side(str(self.read.names[column]), levels, text)
+
+    def _place(self, term: Term) -> Term | None:
+        """The features that the columns are, if they are in the model."""
+        places = [np.flatnonzero(self.columns == column) for column in term]
+        if any(not len(place) for place in places):
+            return None
+        found = tuple(int(place[0]) for place in places)
+        return found if found in self.model.owners else None
