@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate import InteractionTest
+from immigrate import InteractionTest, WestfallYoung
 from methods import Evidence
 
 
 def evidence(problem, rng, **options):
-    test = InteractionTest(random_state=int(rng.integers(2**31)), **options)
+    test = InteractionTest(**options)
     test.fit(problem.X, problem.y, sample_weight=problem.weight)
     return Evidence(
         terms=_indices(test.table_),
@@ -26,7 +26,8 @@ def _indices(table):
 
 
 def westfall_young(problem, rng):
-    return evidence(problem, rng, adjust="westfall-young", n_draws=199)
+    draws = WestfallYoung(n_draws=199, random_state=int(rng.integers(2**31)))
+    return evidence(problem, rng, adjust=draws)
 
 
 def triples(problem, rng):

@@ -123,7 +123,7 @@ def is_number_outcome(y: Any) -> bool:
 def _are_mostly_once(sizes: Codes) -> bool:
     """Whether numbers are measured: classes are seen again and again."""
     n_once = np.count_nonzero(sizes == 1)
-    return len(sizes) > MOST_NUMERIC_CLASSES and n_once > LARGEST_SHARE_ONCE * len(sizes)
+    return len(sizes) > MOST_NUMERIC_CLASSES and bool(n_once > LARGEST_SHARE_ONCE * len(sizes))
 
 
 def plain_labels(y: Any) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from immigrate.inference.effects import Sizes, Term
 from immigrate.inference.feature_evidence import FeatureEvidence
 from immigrate.inference.search import Search
 from immigrate.inference.stepwise import Found
-from immigrate.typing import Array, Codes
+from immigrate.typing import Array, Codes, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +87,8 @@ def term_table(
         }
     )
     if order == 2:
-        table = table.assign(
-            **_first_order_columns(search, unit), direction=texts([""] * len(table))
-        )
+        table = table.assign(**_first_order_columns(search, unit))
+        table["direction"] = texts([""] * len(table))
     table = table.assign(statistic=search.statistic, is_exact=search.is_exact, is_found=False)
     place = {tuple(term): i for i, term in enumerate(search.terms.tolist())} if found else {}
     rows = [place[one.term] for one in found]
@@ -98,7 +97,7 @@ def term_table(
     table.loc[rows, "is_found"] = True
     others = np.delete(np.arange(len(table)), rows)
     table = table.iloc[np.concatenate([rows, others]).astype(int)].reset_index(drop=True)
-    table.insert(table.columns.get_loc("is_exact"), "rank", np.arange(1, len(table) + 1))
+    table.insert(list(table.columns).index("is_exact"), "rank", np.arange(1, len(table) + 1))
     return table
 
 
@@ -118,13 +117,16 @@ def feature_table(
     named: Named,
     effects: MeasuredEffects,
     pairs: Sequence[Term],
+    is_shown: Mask,
 ) -> pd.DataFrame:
-    """Every feature by evidence; `adjusted` are the logarithms of both adjusted p-values."""
+    """Every feature by evidence; `adjusted` are the logarithms of both adjusted p-values.
+
+    Directions are given of those of which `is_shown` says that their effect is shown.
+    """
     columns = named.columns[evidence.features]
     terms = [(int(column),) for column in columns]
-    sizes = _filled(
-        effects.sizes(terms), evidence.effects.sizes(), effects.model.data.outcome.unit
-    )
+    unit = effects.model.data.outcome.unit
+    sizes = _filled(effects.sizes(terms), evidence.effects.sizes(), unit)
     paired = {column for pair in pairs for column in pair}
     table = pd.DataFrame(
         {
@@ -134,7 +136,9 @@ def feature_table(
             "p_given_others": np.exp(evidence.log_p_given_others),
             "p_given_others_adjusted": np.exp(adjusted[1]),
             **size_columns(sizes),
-            "direction": texts([effects.direction(term) for term in terms]),
+            "direction": texts(
+                [effects.direction(term) if shown else "" for term, shown in zip(terms, is_shown)]
+            ),
             "in_pair": [column in paired for (column,) in terms],
         }
     )

@@ -81,7 +81,7 @@ class PairEffect:
     >>> effect.value.shape, effect.classes
     ((1, 25, 25), ('1',))
     >>> print(effect.direction)
-    1 is more likely where x0 is high and x1 low, or the reverse
+    class 1 is more likely where x0 is high and x1 low, or the reverse
     """
 
     axes: tuple[EffectAxis, EffectAxis]

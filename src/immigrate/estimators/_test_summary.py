@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from immigrate._version import __version__
+from immigrate.estimators.tested_terms import ORDER_NAMES
 
 if TYPE_CHECKING:
     from immigrate.estimators._interaction_test import InteractionTest
 
-ORDER_NAMES = {2: "pair", 3: "triple"}
 MOST_LISTED = 20
 ADJUSTED_BY = {
     "holm": "Holm's method, which controls the family-wise error rate",
@@ -50,7 +50,8 @@ def _of_features(test: InteractionTest) -> Iterator[str]:
     if not len(shown):
         yield f"Which features matter: none of the {n} is shown to."
         return
-    yield f"Which features matter: {len(shown)} of {n} {_are(len(shown))} shown to, each on its own."
+    each = "" if len(shown) == 1 else ", each on its own"
+    yield f"Which features matter: {len(shown)} of {n} {_are(len(shown))} shown to{each}."
     for _, row in shown.head(MOST_LISTED).iterrows():
         yield f"  {row['feature']}: adjusted p {p_text(row['p_adjusted'])}{_effect(row)}"
     if len(shown) > MOST_LISTED:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from immigrate.estimators.tested_terms import ReadTable
 
 
+FLAGS = ("True", "False")
+
+
 @dataclass(frozen=True)
 class Subject:
     """What is more likely, or higher, where an effect is positive.
@@ -50,7 +53,11 @@ class Subject:
 
     def __call__(self, c: int) -> str:
         """The first words of a sentence about class or number c."""
-        return f"{self.shown[c]} is {'more likely' if self.classes else 'higher'}"
+        if not self.classes:
+            return f"{self.number} is higher"
+        # A bare number or flag would read as something else than a class.
+        is_word = self.shown[c][:1].isalpha() and self.shown[c] not in FLAGS
+        return f"{'' if is_word else 'class '}{self.shown[c]} is more likely"
 
 
 @dataclass(frozen=True, eq=False)

@@ -204,10 +204,9 @@ class Question:
         if self.listed is None:
             return every
         place = {int(columns[a]): int(a) for a in tested}
-        pairs = {
-            tuple(sorted((place[a], place[b]))) for a, b in self.listed if {a, b} <= place.keys()
-        }
-        return replace(every, listed=np.array(sorted(pairs), dtype=np.intp).reshape(-1, 2))
+        known = [pair for pair in self.listed.tolist() if place.keys() >= set(pair)]
+        pairs = sorted({tuple(sorted(place[column] for column in pair)) for pair in known})
+        return replace(every, listed=np.array(pairs, dtype=np.intp).reshape(-1, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,11 +257,11 @@ class Settings:
         named = Named(np.array(read.names, dtype=object), columns)
         evidence = feature_evidence(data, null)
         adjusted = self._adjusted(evidence.log_p), self._adjusted(evidence.log_p_given_others)
-        shown = evidence.features[adjusted[0] <= np.log(self.alpha)]
+        is_shown = np.minimum(*adjusted) <= np.log(self.alpha)
         source = EffectSource(
             read if held_out is None else held_out,
             self.question.adjusted,
-            tuple(columns[np.union1d(null.features, shown)].tolist()),
+            tuple(columns[np.union1d(null.features, evidence.features[is_shown])].tolist()),
             tuple(columns[sorted(data.rough)].tolist()),
             tuple(named.column_terms(found)) if order == 2 else (),
             null.strength,
@@ -277,7 +276,7 @@ class Settings:
         return Findings(
             table.head(self.effort.n_listed),
             selected,
-            feature_table(evidence, adjusted, named, effects, source.pairs),
+            feature_table(evidence, adjusted, named, effects, source.pairs, is_shown),
             public,
             search.n_tests,
             detectable_size(model.contrasts(data), search.n_tests, self.alpha, unit),

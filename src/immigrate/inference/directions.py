@@ -1,8 +1,8 @@
 """Which way an effect goes, in words.
 
 What an effect adds to the log-odds is compared with a few patterns that have words: high or low,
-far from the middle or near it, one level or another. The pattern that it follows most closely gives
-the sentence.
+far from the middle or near it, one level or another. The pattern that it follows most closely
+gives the sentence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from immigrate.inference.encoding import MOST_LEVELS_AS_EIGENVECTORS
 from immigrate.inference.levels import Levels, mid_ranks
 from immigrate.typing import Array, Codes, Mask
 
-MOST_CELLS = 2
+MOST_CELLS = 3
 """Levels, or pairs of levels, that a sentence names."""
 
 

@@ -49,7 +49,7 @@ class TermSet:
             return comb(int(self.left.sum()), self.order)
         n_both = int(np.sum(self.left & self.right))
         n_ordered = int(self.left.sum()) * int(self.right.sum())
-        # A pair of two features of both groups is counted twice, and no feature is its own partner.
+        # Two features of both groups were counted twice, and no feature is its own partner.
         return n_ordered - n_both - comb(n_both, 2)
 
     def terms(self) -> Codes:
