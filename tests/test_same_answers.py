@@ -146,9 +146,11 @@ def pair_test_answers(data, weighted=False, **parameters):
         X, y = data()
         fit = {"sample_weight": np.round(3 * weights_of(y))} if weighted else {}
         test = im.InteractionTest(**parameters).fit(X, y, **fit)
+        # Found terms have the evidence at their entry; the recorded one is that of the first round.
+        first = im.InteractionTest(**parameters, stepwise=False).fit(X, y, **fit).table_
         order = ["p_value", "statistic", "p_adjusted"]
-        named = test.table_.filter(like="feature_").astype(str).agg("|".join, axis=1)
-        table = test.table_.assign(name=named).sort_values("name")
+        named = first.filter(like="feature_").astype(str).agg("|".join, axis=1)
+        table = first.assign(name=named).sort_values("name")
         return {
             **{column: table[column].to_numpy()[:60] for column in order},
             "names": table["name"].tolist()[:60],
@@ -229,7 +231,7 @@ CASES = {
     "test mixed": pair_test_answers(mixed_with_gaps),
     "test weighted": pair_test_answers(xor, weighted=True),
     "test westfall-young": pair_test_answers(
-        xor, adjust="westfall-young", n_draws=99, random_state=0
+        xor, adjust=im.WestfallYoung(n_draws=99, random_state=0)
     ),
     "test fdr": pair_test_answers(cancer, adjust="fdr"),
     "test triples": pair_test_answers(xor, order=3),

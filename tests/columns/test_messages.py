@@ -105,7 +105,7 @@ ERRORS = {
     "unknown item": (
         table(),
         {"categorical_features": [0.5]},
-        "categorical_features=[0.5] is not understood; give column names, indices or a mask, "
+        "categorical_features=0.5 is not understood; give column names, indices or a mask, "
         "'from_dtype' (text and category columns), or None (no column).",
     ),
 }

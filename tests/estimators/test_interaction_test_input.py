@@ -13,7 +13,7 @@ from interaction_problems import (
     xor_data,
 )
 
-from immigrate import InteractionTest
+from immigrate import InteractionTest, WestfallYoung
 from immigrate.columns import ColumnWarning
 
 
@@ -267,7 +267,14 @@ def test_all_columns_constant_gives_an_empty_table():
         ({"order": np.array([2, 3])}, "2, 3"),
         ({"alpha": 0}, "between 0 and 1"),
         ({"screen": 0}, "whole number"),
-        ({"n_draws": 2.5}, "whole number"),
+        ({"adjust": WestfallYoung(n_draws=2.5)}, "whole number"),
+        ({"outcome": "numbers"}, "'auto', 'class', 'number'"),
+        ({"split": 1.5}, "split"),
+        ({"pairs": 0.5}, "one feature, a list of pairs, or two lists"),
+        ({"pairs": [("x0", "x0")]}, "with itself"),
+        ({"pairs": "x1", "order": 3}, "all triples are tested"),
+        ({"pairs": [("x0", "x1")], "adjust_for": ["x1"]}, "in adjust_for and in pairs"),
+        ({"adjust_for": ["nobody"]}, "names 'nobody', but the columns"),
         ({"stepwise": "no"}, "True or False"),
         ({"categorical_features": ["nobody"]}, "names 'nobody', but the columns"),
         ({"categorical_features": [True]}, "mask of 1 entries, but X has 6 features"),

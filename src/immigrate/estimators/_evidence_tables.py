@@ -61,7 +61,7 @@ def found_table(
         table = table.assign(
             **size_columns(effects.sizes(terms)),
             deviance_share=effects.held_out_shares(terms),
-            direction=texts([effects.direction(term) for term in terms]),
+            direction=texts([effects.pair_direction(term) for term in terms]),
         )
     return table.assign(statistic=np.array([one.statistic for one in found]))
 
@@ -137,7 +137,7 @@ def feature_table(
             "p_given_others_adjusted": np.exp(adjusted[1]),
             **size_columns(sizes),
             "direction": texts(
-                [effects.direction(term) if shown else "" for term, shown in zip(terms, is_shown)]
+                [effects.own_direction(c) if shown else "" for (c,), shown in zip(terms, is_shown)]
             ),
             "in_pair": [column in paired for (column,) in terms],
         }

@@ -153,7 +153,7 @@ def pair_effect(effects: MeasuredEffects, pair: Term, labels: NDArray[Any]) -> P
         size=float(sizes.size[0]),
         size_low=float(sizes.low[0]),
         size_high=float(sizes.high[0]),
-        direction=effects.direction(pair),
+        direction=effects.pair_direction(pair),
         labels=labels,
         is_number=not effects.subject.classes,
     )

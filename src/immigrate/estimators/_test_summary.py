@@ -53,7 +53,10 @@ def _of_features(test: InteractionTest) -> Iterator[str]:
     each = "" if len(shown) == 1 else ", each on its own"
     yield f"Which features matter: {len(shown)} of {n} {_are(len(shown))} shown to{each}."
     for _, row in shown.head(MOST_LISTED).iterrows():
-        yield f"  {row['feature']}: adjusted p {p_text(row['p_adjusted'])}{_effect(row)}"
+        yield (
+            f"  {row['feature']}: adjusted p {p_text(row['p_adjusted'])}; {row['direction']}; "
+            f"given the others p {p_text(row['p_given_others'])}, {_size(row)}"
+        )
     if len(shown) > MOST_LISTED:
         yield f"  and {len(shown) - MOST_LISTED} more, in features_"
 
@@ -95,19 +98,21 @@ def _of_the_model(test: InteractionTest) -> Iterator[str]:
 
 
 def _what_size_is(test: InteractionTest) -> str:
-    if test._effect_source.subject.classes:
-        return "spread over the samples of what the effect adds to the log-odds"
-    return (
-        f"spread over the samples of what the effect adds to {test._effect_source.subject.number}"
-    )
+    subject = test._effect_source.subject
+    what = "the log-odds" if subject.classes else subject.number
+    return f"spread over the samples of what the effect adds to {what}"
 
 
 def _effect(row: pd.Series[Any]) -> str:
     """Size and direction, where the row has them."""
     if "size" not in row.index or pd.isna(row["size"]):
         return ""
-    text = f", size {row['size']:.2g} ({row['size_low']:.2g} to {row['size_high']:.2g})"
+    text = f", {_size(row)}"
     return f"{text}; {row['direction']}" if row["direction"] else text
+
+
+def _size(row: pd.Series[Any]) -> str:
+    return f"size {row['size']:.2g} ({row['size_low']:.2g} to {row['size_high']:.2g})"
 
 
 def _are(n: int) -> str:

@@ -105,18 +105,28 @@ class MeasuredEffects:
         places = [self._place(term) for term in terms]
         return np.array([np.nan if p is None else self._shares[p] for p in places])
 
-    def direction(self, term: Term) -> str:
-        """Where what is more likely, in words; "" where that cannot be said."""
-        place = self._place(term)
+    def pair_direction(self, pair: Term) -> str:
+        """Where what is more likely, beyond what both features do alone; "" if none can say."""
+        place = self._place(pair)
         if place is None:
             return ""
         contribution = self.model.block(place).contribution
         c = int(np.argmax(np.sum(contribution**2, axis=0)))
-        weight = self.model.known(place)
-        sides = [self._side(a) for a in place]
-        where = feature_direction if len(sides) == 1 else pair_direction
-        words = where(contribution[:, c], weight, *sides)
+        a, b = (self._side(feature) for feature in place)
+        words = pair_direction(contribution[:, c], self.model.known(place), a, b)
         return f"{self.subject(c)} {words}" if words else ""
+
+    def own_direction(self, column: int) -> str:
+        """Where what is more likely as far as this column alone can tell."""
+        place = np.flatnonzero(self.columns == column)
+        if not len(place):
+            return ""
+        data, side = self.model.data, self._side(int(place[0]))
+        weight = self.model.known((int(place[0]),))
+        centred = data.Y - np.average(data.Y, axis=0, weights=np.maximum(weight, 1e-300))
+        spread = [side.spread(centred[:, c], weight) for c in range(data.Y.shape[1])]
+        c = int(np.argmax(spread))
+        return f"{self.subject(c)} {feature_direction(centred[:, c], weight, side)}"
 
     def surface(self, term: Term) -> Surface | None:
         """The joint effect of a pair on a grid, or by levels."""

@@ -19,6 +19,7 @@ from sklearn.base import clone
 from immigrate.columns import check_class_sizes
 from immigrate.estimators._evidence_tables import Named, feature_table, found_table, term_table
 from immigrate.estimators.measured_effects import MeasuredEffects, Subject
+from immigrate.inference import search as search_limits
 from immigrate.inference.additive import AdditiveModel, null_model
 from immigrate.inference.adjustment import Adjustment, Family
 from immigrate.inference.effects import Term, effect_model
@@ -111,7 +112,7 @@ class ReadTable:
 
         def text(place: int) -> str:
             value = levels.value[place]
-            return str(names[int(value)]) if len(names) > value else f"{value:g}"
+            return str(names[int(value)]) if len(names) else f"{value:g}"
 
         return text
 
@@ -274,7 +275,7 @@ class Settings:
         deviance = null.intercept_deviance * data.n
         table = term_table(search, log_p_adjusted, named, found, selected, (unit, deviance))
         return Findings(
-            table.head(self.effort.n_listed),
+            table.head(search_limits.MOST_LISTED),
             selected,
             feature_table(evidence, adjusted, named, effects, source.pairs, is_shown),
             public,

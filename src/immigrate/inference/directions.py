@@ -48,6 +48,12 @@ class Side:
         per_level = np.column_stack([np.sign(u - 0.5), np.sign(far - 0.25)])
         return self.levels.per_sample(per_level)
 
+    def spread(self, f: Array, weight: Array) -> float:
+        """How closely values f (n,) follow the levels, or the patterns."""
+        if not self.has_levels:
+            return float(np.abs(self.patterns() @ (weight * f)).max())
+        return float(np.abs(_level_sums(weight * f, self.levels.code, self.levels.n_levels)).sum())
+
     def text(self, level: int) -> str:
         """The feature is at this level."""
         return f"{self.name} is {self.level_name(level)}"

@@ -1,8 +1,8 @@
 """The smallest effect that a table could have shown, so that "none found" says something.
 
 A pair whose joint effect has the size s moves one normal score by s sqrt(N), N the information
-that the samples hold: the sum of V over them, less what main effects take. It is found if it passes
-the first step of Holm's adjustment by one of the four forms of the test.
+that the samples hold: the sum of V over them, less what main effects take. It is found if it
+passes the first step of Holm's adjustment by one of the four forms of the test.
 """
 
 from __future__ import annotations

@@ -28,6 +28,8 @@ MOST_EXACT_TERMS = 200_000
 # What is worth an exact p-value: approximate p below this, within these counts.
 REFINED_BELOW = 1e-3
 FEWEST_REFINED, MOST_REFINED = 1_000, 20_000
+MOST_LISTED = 100_000
+"""Terms that a search keeps, the strongest."""
 MOST_CHUNKS, TERMS_PER_CHUNK = 16, 128
 
 
@@ -39,12 +41,9 @@ class Effort:
     ----------
     n_refined : int or None
         How many terms to test exactly after screening; None leaves it to the p-values.
-    n_listed : int
-        How many of the terms that are only screened to keep.
     """
 
     n_refined: int | None = None
-    n_listed: int = 100_000
     n_jobs: int | None = None
 
 
@@ -115,7 +114,7 @@ def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search
             f"with as many as {n_tests} terms, only the strongest have one. Use adjust='holm', "
             "or fewer features."
         )
-    n_listed = max(effort.n_listed, effort.n_refined or MOST_REFINED)
+    n_listed = max(MOST_LISTED, effort.n_refined or MOST_REFINED)
     screened = strongest_terms(data, contrasts, among, n_listed, effort.n_jobs)
     return _refined(study, screened, contrasts, n_tests)
 
