@@ -146,7 +146,7 @@ def pair_test_answers(data, weighted=False, **parameters):
         X, y = data()
         fit = {"sample_weight": np.round(3 * weights_of(y))} if weighted else {}
         test = im.InteractionTest(**parameters).fit(X, y, **fit)
-        # Found terms have the evidence at their entry; the recorded one is that of the first round.
+        # Found terms have the evidence at their entry; what is recorded is that of one round.
         first = im.InteractionTest(**parameters, stepwise=False).fit(X, y, **fit).table_
         order = ["p_value", "statistic", "p_adjusted"]
         named = first.filter(like="feature_").astype(str).agg("|".join, axis=1)

@@ -177,7 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", nargs="+", choices=STUDIES, default=list(STUDIES))
     parser.add_argument("--scenarios", nargs="+", default=[])
-    parser.add_argument("--size", default="400x10", help="n x p")
+    parser.add_argument("--size", default="400x6", help="n x p")
     parser.add_argument("--replicates", type=int, default=400)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--summary", action="store_true")

@@ -137,7 +137,7 @@ def three_classes(rng, n, p):
 @_listed(FEATURES)
 def wide(rng, n, p):
     """Far more features than samples; three of them matter."""
-    X = rng.standard_normal((n // 3, 60 * p))
+    X = rng.standard_normal((n // 4, 50 * p))
     y = drawn_labels(rng, 1.5 * (X[:, 0] + X[:, 1] - X[:, 2]))
     return Study(table(X), y, names(0, 1, 2))
 

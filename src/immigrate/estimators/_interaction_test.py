@@ -194,7 +194,13 @@ class InteractionTest(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> InteractionTest:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> InteractionTest:
         """Test all features and all terms.
 
         Parameters
@@ -205,12 +211,17 @@ class InteractionTest(BaseEstimator):
             Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each sample was seen.
+        groups : array-like of shape (n_samples,), default=None
+            Whom each sample is of. The test takes samples to be independent; if somebody has
+            more than one, it says so and refuses.
 
         Returns
         -------
         self : InteractionTest
         """
         self._check_parameters()
+        if groups is not None:
+            refuse_repeated(groups)
         table = read_training_table(
             self,
             X,
@@ -384,6 +395,18 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
         raise ValueError("Every class of y has one sample; nothing can be compared.")
     warn_if_no_counts(weight[weight > 0])
     return weight, classes
+
+
+def refuse_repeated(groups: ArrayLike) -> None:
+    """Samples of one patient are more alike than the test knows."""
+    names, counts = np.unique(np.asarray(groups), return_counts=True)
+    if counts.max(initial=1) > 1:
+        raise ValueError(
+            f"groups has {len(counts)} members for {counts.sum()} samples; "
+            f"{names[counts > 1][0]!r} has {counts[counts > 1][0]} of them. The test takes samples "
+            "to be independent, and repeated ones make p-values too small. Give one sample for "
+            "each, or their mean."
+        )
 
 
 def warn_if_no_counts(weight: Array) -> None:

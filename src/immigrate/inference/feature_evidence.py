@@ -90,7 +90,7 @@ class _LeavingOut:
         is_out = np.tile(self._owner == feature, self.model.means.shape[1])
         mu = self.model.link.means(self.model.Z @ self._coefficients(is_out))
         r = self._cleared_residuals(mu, is_out)
-        moments = [self._moments(c, C, mu, is_out, r) for c in range(mu.shape[1])]
+        moments = [self._moments(c, feature, C, mu, is_out, r) for c in range(mu.shape[1])]
         is_low = low_columns(functions, terms)
         combined = combined_log_p([form_results(one, is_low) for one in moments])
         penalty = column_penalty(functions, terms, (C**2 @ weight / self.data.n)[None])
@@ -139,7 +139,20 @@ class _LeavingOut:
         solved[is_out] = 0.0
         return solved
 
-    def _moments(self, c: int, C: Array, mu: Array, is_out: Mask, r: Array) -> Moments:
+    @cached_property
+    def _is_copied(self) -> dict[int, Mask]:
+        """Which functions of each feature of the model another one has as well: (k,)."""
+        features, weight = self.model.features, self.data.weight
+        C = term_columns(self.data.functions, features[:, None])  # (f, k, n)
+        C = C * np.sqrt(weight)
+        C /= np.maximum(np.linalg.norm(C, axis=2, keepdims=True), TINY)
+        likeness = np.matmul(C.transpose(1, 0, 2), C.transpose(1, 2, 0)) ** 2  # (k, f, f)
+        likeness[:, np.arange(len(features)), np.arange(len(features))] = 0.0
+        return dict(zip(features.tolist(), likeness.max(axis=2, initial=0.0).T > MOST_EXPLAINED))
+
+    def _moments(
+        self, c: int, feature: int, C: Array, mu: Array, is_out: Mask, r: Array
+    ) -> Moments:
         """U and S of the functions C (k, n) of the feature for one logit."""
         Z, weight, link = self.model.Z, self.data.weight, self.model.link
         logits, own = range(mu.shape[1]), r[:, c]
@@ -163,5 +176,6 @@ class _LeavingOut:
             left = self.contrasts[c].share_left
             scale = np.sqrt(left * variance.sum() / max(float(weight @ own**2), TINY))
         U, raw = C @ (weight * own * scale), (C * variance) @ C.T
-        kurtosis = (C**4 @ fourth)[None]
+        # What another feature has as well is its own, however rough; the model may not follow it.
+        kurtosis = np.where(self._is_copied[feature], np.inf, C**4 @ fourth)[None]
         return without_untestable(U[None, :, None], S[None], raw[None], kurtosis, MOST_EXPLAINED)
