@@ -136,10 +136,10 @@ def three_classes(rng, n, p):
 
 @_listed(FEATURES)
 def wide(rng, n, p):
-    """Far more features than samples; three of them matter."""
+    """Far more features than samples; three of them matter. One pair is tested: features count."""
     X = rng.standard_normal((n // 4, 50 * p))
     y = drawn_labels(rng, 1.5 * (X[:, 0] + X[:, 1] - X[:, 2]))
-    return Study(table(X), y, names(0, 1, 2))
+    return Study(table(X), y, names(0, 1, 2), options={"pairs": [("x0", "x1")]})
 
 
 @_listed(FEATURES)
