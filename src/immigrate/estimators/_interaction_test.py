@@ -403,7 +403,7 @@ def refuse_repeated(groups: ArrayLike) -> None:
     if counts.max(initial=1) > 1:
         raise ValueError(
             f"groups has {len(counts)} members for {counts.sum()} samples; "
-            f"{names[counts > 1][0]!r} has {counts[counts > 1][0]} of them. Samples are taken "
+            f"{names.tolist()[int(np.argmax(counts > 1))]!r} has {counts[counts > 1][0]} of them. Samples are taken "
             "to be independent, and repeated ones make p-values too small. Give one sample for "
             "each, or their mean."
         )
