@@ -3,9 +3,10 @@
     python benchmarks/detection/evidence.py --studies features pairs sizes --replicates 400
     python benchmarks/detection/evidence.py --summary
 
-Rows go to ``results/evidence.csv`` as soon as they are there; what is there is not run again.
-Seeds depend on study, scenario, size and replicate only. The study "rivals" compares with products
-in a linear regression and with the ranking of interpret-core, which it needs.
+Rows go to ``build/evidence.csv`` as soon as they are there, and what is there is not run again;
+the means over replicates go to ``results/evidence.csv`` at the end. Seeds depend on study, scenario,
+size and replicate only. The study "rivals" compares with products in a linear regression and, where
+interpret-core is there, with its ranking.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from evidence_scenarios import FEATURES, PAIRS, POWER, SIZES
 
 from immigrate import InteractionTest
 
+ROWS = Path(__file__).parents[2] / "build" / "evidence.csv"
 RESULTS = Path(__file__).parent / "results" / "evidence.csv"
 FIELDS = ("study", "scenario", "n", "p", "replicate", "measure", "value")
 ALPHA = 0.05
@@ -80,6 +82,9 @@ def of_sizes(problem, split=None):
     effect = test.effect(*problem.pair)
     yield "found", float(is_found)
     yield "size", effect.size
+    if is_found:
+        yield "size if found", effect.size
+        yield "covered if found", float(effect.size_low <= problem.size <= effect.size_high)
     yield "true size", problem.size
     yield "covered", float(effect.size_low <= problem.size <= effect.size_high)
     yield "above", float(effect.size_low > problem.size)
@@ -103,7 +108,11 @@ def of_rivals(problem):
     p_adjusted, first = rivals.linear_products(problem.X, problem.y)
     yield "power, products", float(p_adjusted[problem.pair] <= ALPHA)
     yield "first, products", float(first == problem.pair)
-    yield "first, FAST", float(rivals.fast_first(problem.X, problem.y) == problem.pair)
+    try:
+        yield "first, FAST", float(rivals.fast_first(problem.X, problem.y) == problem.pair)
+    except ImportError:
+        # interpret-core is not there.
+        return
 
 
 def of_detectable(problem):
@@ -134,9 +143,9 @@ def rows_of(cell):
 
 
 def finished():
-    if not RESULTS.exists():
+    if not ROWS.exists():
         return set()
-    done = pd.read_csv(RESULTS)[list(FIELDS[:5])].drop_duplicates()
+    done = pd.read_csv(ROWS)[list(FIELDS[:5])].drop_duplicates()
     return set(done.itertuples(index=False, name=None))
 
 
@@ -150,9 +159,10 @@ def run(studies, scenarios, size, replicates, n_processes):
         if (not scenarios or scenario in scenarios)
         and (study, scenario, n, p, replicate) not in done
     ]
-    is_new = not RESULTS.exists()
+    is_new = not ROWS.exists()
+    ROWS.parent.mkdir(exist_ok=True)
     start = time.perf_counter()
-    with RESULTS.open("a", newline="") as file, get_context("fork").Pool(n_processes) as pool:
+    with ROWS.open("a", newline="") as file, get_context("fork").Pool(n_processes) as pool:
         writer = csv.writer(file, lineterminator="\n")
         if is_new:
             writer.writerow(FIELDS)
@@ -164,10 +174,19 @@ def run(studies, scenarios, size, replicates, n_processes):
 
 
 def summary():
-    table = pd.read_csv(RESULTS)
-    shown = table.groupby(["study", "n", "p", "scenario", "measure"], sort=False)["value"]
-    wide = shown.mean().unstack("measure")
-    wide.insert(0, "replicates", shown.size().unstack("measure").max(axis=1))
+    """Means over the replicates, written and printed."""
+    table = pd.read_csv(ROWS).drop_duplicates(FIELDS[:6])
+    order = {name: i for i, name in enumerate(s for own in STUDIES.values() for s in own)}
+    shown = table.groupby(["study", "n", "p", "scenario", "measure"])["value"]
+    means = shown.agg(["mean", "size"]).rename(columns={"size": "replicates"}).reset_index()
+    means = means.sort_values(
+        ["study", "n", "p", "scenario", "measure"],
+        key=lambda own: own.map(order) if own.name == "scenario" else own,
+    )
+    means.to_csv(RESULTS, index=False, float_format="%.5g", lineterminator="\n")
+    index = ["study", "n", "p", "scenario"]
+    wide = means.pivot(index=index, columns="measure", values="mean")
+    wide.insert(0, "replicates", means.groupby(index)["replicates"].max())
     for study, rows in wide.groupby(level="study"):
         print(study)
         print(rows.droplevel("study").dropna(axis=1, how="all").round(3).to_string(), "\n")

@@ -208,7 +208,68 @@ def product_term_errors():
     ])  # fmt: skip
 
 
+def _evidence(study):
+    """Means of a study, one row per scenario, and how many replicates each has."""
+    rows = results("evidence").query("study == @study")
+    wide = rows.pivot(index="scenario", columns="measure", values="mean")
+    wide["replicates"] = rows.groupby("scenario")["replicates"].max()
+    return wide.loc[rows["scenario"].drop_duplicates()]
+
+
+def _evidence_table(study, columns):
+    """Chosen measures of a study; `columns` are headings and measures."""
+    rows = _evidence(study)
+    return markdown(["scenario", "data sets", *columns], [
+        (in_words(scenario), int(row["replicates"]), *(as_rate(row[m]) for m in columns.values()))
+        for scenario, row in rows.iterrows()
+    ])  # fmt: skip
+
+
+def feature_error_table():
+    return _evidence_table("features", {
+        "error, on its own": "error alone",
+        "error, given the others": "error given others",
+        "single p ≤ .05, on its own": "single alone",
+        "single p ≤ .05, given the others": "single given others",
+    })  # fmt: skip
+
+
+def pair_error_table():
+    return _evidence_table("pairs", {"error": "error", "single p ≤ .05": "single"})
+
+
+def effect_size_table():
+    """Planted and measured sizes, with effects from other samples and from the same."""
+    split, same = _evidence("sizes split"), _evidence("sizes")
+    return markdown(
+        ["scenario", "planted", "data sets", "mean, split", "covered, split",
+         "mean, same samples", "covered, same samples", "mean if found, same samples"],
+        [
+            (in_words(name), as_rate(row["true size"], 2), int(row["replicates"]),
+             as_rate(row["size"], 2), as_rate(row["covered"]), as_rate(same.loc[name, "size"], 2),
+             as_rate(same.loc[name, "covered"]), as_rate(same.loc[name, "size if found"], 2))
+            for name, row in split.iterrows()
+        ],
+    )  # fmt: skip
+
+
+def number_power_table():
+    rows, others = _evidence("power"), _evidence("rivals")
+    return markdown(
+        ["scenario", "data sets", "power", "pair first", "power, products", "first, products"],
+        [
+            (in_words(name), int(row["replicates"]), as_rate(row["power"]), as_rate(row["first"]),
+             *(as_rate(others[m].get(name)) for m in ("power, products", "first, products")))
+            for name, row in rows.iterrows()
+        ],
+    )  # fmt: skip
+
+
 TABLES = {
+    "feature errors": feature_error_table,
+    "pair errors": pair_error_table,
+    "effect sizes": effect_size_table,
+    "number power": number_power_table,
     "null": null_table,
     "sizes": size_table,
     "alternative": alternative_table,
