@@ -4,9 +4,9 @@
     python benchmarks/detection/evidence.py --summary
 
 Rows go to ``build/evidence.csv`` as soon as they are there, and what is there is not run again;
-the means over replicates go to ``results/evidence.csv`` at the end. Seeds depend on study, scenario,
-size and replicate only. The study "rivals" compares with products in a linear regression and, where
-interpret-core is there, with its ranking.
+the means over replicates go to ``results/evidence.csv`` at the end. Seeds depend on study,
+scenario, size and replicate only. The study "rivals" compares with products in a linear regression
+and, where interpret-core is there, with its ranking.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def main():
     figure, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
     for i, scenario in enumerate(scenarios):
         own = wide[wide["scenario"] == scenario]
-        low, middle, high = own["size"].quantile([0.05, 0.5, 0.95])
+        low, high = own["size"].quantile([0.05, 0.95])
         ax.plot([i, i], [low, high], color="0.6", lw=6, solid_capstyle="butt")
         ax.plot(i, own["size"].mean(), "o", color="C0", ms=8)
         ax.plot([i - 0.35, i + 0.35], [own["true size"].iloc[0]] * 2, color="C1", lw=2)
