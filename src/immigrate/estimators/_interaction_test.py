@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
 from immigrate.columns import (
@@ -32,6 +32,7 @@ from immigrate.inference.blas import one_blas_thread
 from immigrate.inference.residuals import Draws
 from immigrate.inference.search import Effort
 from immigrate.messages import warn_user
+from immigrate.scikit_learn import checked_sample_weight
 from immigrate.typing import Array
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
@@ -294,9 +295,7 @@ class InteractionTest(BaseEstimator):
 
 def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array, NDArray[Any]]:
     """How often each sample was seen, and the classes of those that were."""
-    weight: Array = _check_sample_weight(
-        sample_weight, table.values, dtype=np.float64, ensure_non_negative=True
-    )
+    weight = checked_sample_weight(sample_weight, table.values)
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
     seen, size = np.unique(table.codes[weight > 0], return_counts=True)

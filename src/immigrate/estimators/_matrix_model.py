@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
 from immigrate.columns import ColumnReader
@@ -21,6 +21,7 @@ from immigrate.estimators.weight_table import (
     pair_test,
     untested,
 )
+from immigrate.scikit_learn import checked_feature_names
 from immigrate.typing import Array, Codes, Mask
 
 
@@ -120,7 +121,7 @@ class WeightMatrixModel(BaseEstimator):
         ndarray of str
         """
         check_is_fitted(self)
-        names: np.ndarray = _check_feature_names_in(self, input_features)
+        names = checked_feature_names(self, input_features)
         return names[self.model_.references.is_used]
 
     @property

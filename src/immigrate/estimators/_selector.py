@@ -12,11 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    _check_sample_weight,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count, check_finite, check_selected_count
 from immigrate.columns import (
@@ -35,6 +31,7 @@ from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
+from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
 from immigrate.typing import Array, Codes, Mask
 
 
@@ -207,7 +204,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         selected = super().get_feature_names_out(input_features)
         if not self.pairs:
             return selected
-        names = _check_feature_names_in(self, input_features)
+        names = checked_feature_names(self, input_features)
         products = self._pair_columns.names(names, self.pairs_)
         return np.array([*selected, *products], dtype=object)
 
@@ -215,9 +212,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         table = read_training_table(self, X, y, categorical_features=self.categorical_features)
         self._check_parameters(table.values.shape[1])
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, table.values, dtype=np.float64, ensure_non_negative=True
-            )
+            sample_weight = checked_sample_weight(sample_weight, table.values)
         table.keep_on(self)
         self._pair_columns = PairColumns.of(table.values, table.reader, sample_weight)
         self.estimator_ = (
