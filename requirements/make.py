@@ -1,7 +1,7 @@
 """Write the files of this folder: `oldest.txt` from pyproject.toml, `test.txt` from the index.
 
-python requirements/make.py oldest      the lower bounds, as versions to install
-python requirements/make.py test        everything that the tests need, as of today
+- ``python requirements/make.py oldest``: the lower bounds, as versions to install;
+- ``python requirements/make.py test``: everything that the tests need, as of today.
 """
 
 from __future__ import annotations

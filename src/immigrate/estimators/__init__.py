@@ -13,6 +13,7 @@ Beside the classes, read these files in the order of a fit:
 ``_fitted``             what is left of a fit, and how it scores new samples
 ``_margin_classifier``  predicting
 ``_matrix_model``       names, importances and the table of weights
+``stored``              what files of fitted estimators hold
 ======================  ==================================================
 """
 
@@ -33,6 +34,7 @@ from immigrate.estimators.relief import (
     Simba,
     make_margin_knn,
 )
+from immigrate.estimators.stored import OtherVersionWarning
 
 __all__ = [
     "LFE",
@@ -44,6 +46,7 @@ __all__ = [
     "ImmigrateClassifierCV",
     "ImmigrateSelector",
     "InteractionTest",
+    "OtherVersionWarning",
     "PaperBoosting",
     "Relief",
     "ReliefF",

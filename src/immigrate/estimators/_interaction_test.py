@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +19,7 @@ from immigrate.columns import (
     check_class_sizes,
     read_training_table,
 )
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import (
     ORDER_NAMES,
     Outcome,
@@ -39,7 +39,7 @@ ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
 
 
-class InteractionTest(BaseEstimator):
+class InteractionTest(StoredEstimator):
     """Test every pair (or triple) of features for a departure from additivity.
 
     The null hypothesis is that the log-odds of the classes are a sum of functions of single

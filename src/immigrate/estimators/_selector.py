@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -29,6 +29,7 @@ from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._interaction_test import warn_if_no_counts
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
 from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
@@ -41,7 +42,7 @@ def _has_no_products(selector: ImmigrateSelector) -> bool:
     return True
 
 
-class ImmigrateSelector(SelectorMixin, BaseEstimator):
+class ImmigrateSelector(SelectorMixin, StoredEstimator):
     """Keeps features by their importance and, if asked, appends pairs as product columns.
 
     Found interactions can so feed a model that has none of its own, such as a logistic
@@ -205,7 +206,7 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         if not self.pairs:
             return selected
         names = checked_feature_names(self, input_features)
-        products = self._pair_columns.names(names, self.pairs_)
+        products = self._pair_columns.names(list(names), self.pairs_)
         return np.array([*selected, *products], dtype=object)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
