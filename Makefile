@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow test-oldest bench paper-smoke lint docs requirements clean
+.PHONY: demo test test-slow test-oldest faults bench paper-smoke lint docs requirements clean
 
 demo: $(VENV)/.installed-test
 	$(BIN)/python -m immigrate.demo
@@ -18,6 +18,10 @@ test-slow: $(VENV)/.installed-test
 test-oldest: .venv-oldest/.installed
 	NUMBA_CACHE_DIR=.venv-oldest/compiled OMP_NUM_THREADS=1 \
 		.venv-oldest/bin/python -m pytest -n auto
+
+# More than 200 faults, ten minutes: full disk, no memory, Ctrl-C, damaged cache, kill -9.
+faults: $(VENV)/.installed-test
+	$(BIN)/python -m harness.faults
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_pass.py
