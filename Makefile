@@ -16,7 +16,7 @@ test-slow: $(VENV)/.installed-test
 
 # The lower bounds of pyproject.toml. Compiled code of other versions stays where it is.
 test-oldest: .venv-oldest/.installed
-	NUMBA_CACHE_DIR=.venv-oldest/compiled OMP_NUM_THREADS=1 \
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled OMP_NUM_THREADS=1 \
 		.venv-oldest/bin/python -m pytest -n auto
 
 # More than 200 faults, ten minutes: full disk, no memory, Ctrl-C, damaged cache, kill -9.

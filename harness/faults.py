@@ -8,7 +8,7 @@ memory          the process may not take up more memory: fits of every estimator
 interrupt       Ctrl-C at a random moment of fits and reports
 damaged cache   compiled code that is cut, flipped, empty, unreadable, or cannot be written
 kill            SIGKILL at a random moment of fitting, reporting and saving
-killed runner   SIGKILL of one of two runs of the experiments that share a folder
+stopped runner  SIGKILL or Ctrl-C of one of two runs of the experiments that share a folder
 ==============  =================================================================================
 
 A loss is a model that is neither the old nor the new one, a file that is not whole, a result that
@@ -24,6 +24,7 @@ import os
 import pickle
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,7 +47,7 @@ COUNTS = {
     "interrupt": 60,
     "damaged cache": 16,
     "kill": 20,
-    "killed runner": 14,
+    "stopped runner": 14,
 }
 RUN = ["-m", "paper", "run", "--sets", "SYN", "WIN", "--methods", "1NN", "LDA", "NBC"]
 RUN += ["--repeats", "2", "--folds", "3", "--results"]
@@ -154,21 +155,23 @@ def _killed(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def killed_runners(count: int, rng: random.Random, folder: Path) -> Iterator[Hit]:
-    """Two runs share a folder, one is killed: the other must end with every cell."""
+def stopped_runners(count: int, rng: random.Random, folder: Path) -> Iterator[Hit]:
+    """Two runs share a folder, one is stopped: the other must end with every cell."""
     n_struck = 0
     while n_struck < count:
         results = Path(tempfile.mkdtemp(dir=folder))
         one, two = (started(*RUN, str(results)) for _ in range(2))
         time.sleep(rng.uniform(1, 6))
-        outcome = "killed" if one.poll() is None else MISSED
+        by = rng.choice([signal.SIGKILL, signal.SIGINT])
+        outcome = by.name if one.poll() is None else MISSED
         n_struck += outcome != MISSED
-        _killed(one)
-        try:
-            two.wait(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            outcome = "hang"
-        _killed(two)
+        one.send_signal(by)
+        for process in (one, two):
+            try:
+                process.wait(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                outcome = "hang"
+            _killed(process)
         yield Hit("runner", outcome, _lost_cells(results))
 
 
@@ -243,7 +246,7 @@ Injector = Callable[[int, random.Random, Path], Iterator[Hit]]
 INJECTORS: dict[str, Injector] = {
     "damaged cache": damaged_caches,
     "kill": kills,
-    "killed runner": killed_runners,
+    "stopped runner": stopped_runners,
 }
 
 
