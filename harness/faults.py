@@ -87,6 +87,8 @@ def started(*arguments: str, **environment: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        # A shell starts what runs in its background deaf to Ctrl-C, and its children with it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -112,20 +114,23 @@ def batch(kind: str, count: int, rng: random.Random, folder: Path) -> Iterator[H
         process = started(
             "-m", "harness.victims", kind, str(rng.randrange(10**6)), str(count), str(folder)
         )
-        lines, before = lines_of(process), {}
-        for line in lines:
+        before, hung = {}, False
+        for line in lines_of(process):
             if line.startswith("{"):
                 hit = Hit(**json.loads(line))
                 count -= hit.outcome != MISSED
+                hung = hit.outcome == "hang"
                 yield hit
             else:
                 before = contents(folder)
         if process.stdout:
             process.stdout.close()
-        if process.returncode and count > 0:
+        if process.returncode and count > 0 and not hung:
             count -= 1
             is_same = contents(folder) == before
             yield Hit("process", "died", "" if is_same else "files are others than before")
+        elif not process.returncode:
+            return
 
 
 def kills(count: int, rng: random.Random, folder: Path) -> Iterator[Hit]:

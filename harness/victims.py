@@ -283,10 +283,12 @@ def main(kind: str, seed: str, count: str, folder: str) -> None:
     victim, rng = BATCHES[kind](Path(folder)), random.Random(int(seed))
     print("ready", flush=True)
     n_struck = 0
-    while n_struck < int(count):
-        hit = victim.hit(rng)
-        n_struck += hit.outcome != MISSED
-        print(json.dumps(asdict(hit)), flush=True)
+    # Not for ever, if none strikes.
+    for _ in range(20 * int(count)):
+        if n_struck < int(count):
+            hit = victim.hit(rng)
+            n_struck += hit.outcome != MISSED
+            print(json.dumps(asdict(hit)), flush=True)
 
 
 if __name__ == "__main__":
