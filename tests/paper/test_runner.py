@@ -300,7 +300,7 @@ def test_a_run_takes_over_the_cells_of_one_that_was_killed(tmp_path):
         time.sleep(0.02)
     first.kill()
     first.wait()
-    assert second.wait(timeout=120) == 0
+    assert second.wait(timeout=600) == 0
     assert len(read_tracked(tmp_path)) == 36
     assert (read_tracked(tmp_path)["status"] == "ok").all()
 
