@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow bench paper-smoke lint docs clean
+.PHONY: demo test test-slow test-oldest faults bench paper-smoke lint docs requirements clean
 
 demo: $(VENV)/.installed-test
 	$(BIN)/python -m immigrate.demo
@@ -13,6 +13,15 @@ test: $(VENV)/.installed-test
 
 test-slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow
+
+# The lower bounds of pyproject.toml. Compiled code of other versions stays where it is.
+test-oldest: .venv-oldest/.installed
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled OMP_NUM_THREADS=1 \
+		.venv-oldest/bin/python -m pytest -n auto
+
+# More than 200 faults, ten minutes: full disk, no memory, Ctrl-C, damaged cache, kill -9.
+faults: $(VENV)/.installed-test
+	$(BIN)/python -m harness.faults
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_pass.py
@@ -30,13 +39,23 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The files in requirements/ again, from pyproject.toml and from what the index has today.
+requirements: $(BIN)/python
+	$(BIN)/python requirements/make.py oldest test
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) .venv-oldest
 
 # One stamp file per set of extras: a second run finds it newer than
 # pyproject.toml and installs nothing.
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@
+
+.venv-oldest/.installed: requirements/oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint requirements/oldest.txt --editable '.[test]'
 	touch $@
 
 $(BIN)/python:

@@ -139,10 +139,12 @@ def export_results(options) -> None:
     from paper.store import joined_store, write_tracked
 
     others = [options.merge] if getattr(options, "merge", None) else []
-    with closing(joined_store(options.results, current_settings(), *others)) as store:
+    joined = closing(joined_store(options.results, current_settings(), *others))
+    # Two runs may end at the same moment, and there are two files.
+    with joined as store, store.exclusively():
         frame = store.frame()
-    if len(frame):
-        write_tracked(frame, options.results)
+        if len(frame):
+            write_tracked(frame, options.results)
 
 
 def write_tables(options) -> None:

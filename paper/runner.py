@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
-
-from joblib import Parallel, delayed
 
 import immigrate
 from paper.cells import Cell, Outcome, settings
+from paper.claims import Answer, Claims
 from paper.store import joined_store
 from paper.worker import Worker
+
+# How soon a run sees that another one has ended.
+SECONDS_BETWEEN_LOOKS = 0.5
 
 
 @dataclass(frozen=True)
@@ -40,40 +43,68 @@ def run(
 
     Stopping at any point, even by kill -9, loses only the cells that were running. What the
     tracked files of the folder know counts as done. Cells whose method has other settings now
-    than when they ran are run again; failed ones only if `retry`.
+    than when they ran are run again; failed ones only if `retry`. Runs on one folder share the
+    cells: each waits for those of the others, and takes them over if the other one dies.
     """
     described = {method: settings(method) for method in {cell.method for cell in cells}}
     with closing(joined_store(results, described)) as store:
         done = store.finished(described, retry=retry)
-        pending = [cell for cell in cells if cell not in done]
+        pending = deque(cell for cell in cells if cell not in done)
         progress = Progress(len(pending), report or ToStandardError())
-        for cell, result in _outcomes(pending, data, n_jobs, time_limit):
-            store.add(cell, result, described[cell.method], immigrate.__version__)
-            progress.advance(cell, result)
-    return Tally(len(pending), progress.n_failed)
-
-
-def _outcomes(cells, data, n_jobs, time_limit) -> Iterator[tuple[Cell, Outcome]]:
-    """Pairs of cell and outcome as they come in, from `n_jobs` killable workers."""
-    idle: SimpleQueue[Worker] = SimpleQueue()
-    workers = [Worker(data, time_limit) for _ in range(n_jobs)]
-    for worker in workers:
-        idle.put(worker)
-
-    def on_idle_worker(cell):
-        worker = idle.get()
+        claims = Claims(store, described, retry=retry)
+        workers = [Worker(data, time_limit) for _ in range(n_jobs)]
         try:
-            return cell, worker(cell)
+            with closing(_outcomes(pending, claims, workers, progress)) as outcomes:
+                for cell, result in outcomes:
+                    store.add(cell, result, described[cell.method], immigrate.__version__)
+                    progress.advance(cell, result)
         finally:
-            idle.put(worker)
+            claims.release()
+    return Tally(progress.n_done, progress.n_failed)
 
+
+def _outcomes(
+    pending: deque[Cell], claims: Claims, workers: list[Worker], progress: Progress
+) -> Iterator[tuple[Cell, Outcome]]:
+    """Pairs of cell and outcome as they come in, from killable workers."""
+    idle, running = list(workers), {}
     # The threads only wait for their worker process; the processes do the work.
-    parallel = Parallel(n_jobs, backend="threading", return_as="generator_unordered")
-    try:
-        yield from parallel(delayed(on_idle_worker)(cell) for cell in cells)
-    finally:
-        for worker in workers:
-            worker.close()
+    with ThreadPoolExecutor(len(workers)) as threads:
+        try:
+            while pending or running:
+                for cell in _claimed(pending, len(idle), claims, progress):
+                    worker = idle.pop()
+                    running[threads.submit(worker, cell)] = worker, cell
+                if not running and pending:
+                    time.sleep(SECONDS_BETWEEN_LOOKS)  # all that is left is with other runs
+                for future in wait(running, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED).done:
+                    worker, cell = running.pop(future)
+                    idle.append(worker)
+                    yield cell, future.result()
+                claims.beat()
+        finally:
+            for worker in workers:
+                worker.stop()
+    for worker in workers:
+        worker.close()
+
+
+def _claimed(
+    pending: deque[Cell], n_wanted: int, claims: Claims, progress: Progress
+) -> Iterator[Cell]:
+    """Take cells that nobody else runs; those of others wait at the end of the line."""
+    for _ in range(len(pending)):
+        if n_wanted == 0:
+            return
+        cell = pending.popleft()
+        answer = claims.ask(cell)
+        if answer is Answer.MINE:
+            n_wanted -= 1
+            yield cell
+        elif answer is Answer.TAKEN:
+            pending.append(cell)
+        else:
+            progress.n_cells -= 1
 
 
 class Progress:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
 
@@ -23,12 +26,18 @@ CREATE TABLE IF NOT EXISTS cells (
     status TEXT, n_correct INTEGER, n_tested INTEGER, seconds REAL, error TEXT, note TEXT,
     settings TEXT, version TEXT,
     PRIMARY KEY (data, method, repeat, fold, n_folds)
+);
+CREATE TABLE IF NOT EXISTS claims (
+    data TEXT, method TEXT, repeat INTEGER, fold INTEGER, n_folds INTEGER,
+    run TEXT, host TEXT, pid INTEGER, beat REAL, ended REAL,
+    PRIMARY KEY (data, method, repeat, fold, n_folds)
 )
 """
 DATABASE, TRACKED, SETTINGS = "results.sqlite", "repeats.csv", "settings.csv"
 _SETTINGS_KEY = ["method", "settings_id"]
 _KEY = ["data", "method", "repeat", "fold", "n_folds"]
 _REPEAT = ["data", "method", "n_folds", "repeat"]
+_IS_CELL = " AND ".join(f"{column} = ?" for column in _KEY)
 
 
 class Store:
@@ -36,17 +45,31 @@ class Store:
 
     def __init__(self, path: Path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Many cells finish in the main thread of one run; a second reader may look on.
+        # Cells finish in the main thread of a run; others may run on the same folder.
         self._connection = sqlite3.connect(path, timeout=60)
-        self._connection.execute(_SCHEMA)
-        self._connection.commit()
+        with self.exclusively():
+            for statement in _SCHEMA.split(";"):
+                self._connection.execute(statement)
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Nobody else writes meanwhile; all that is written here is there together or not."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN IMMEDIATE")
+        with self._connection:
+            yield
 
     def add(self, cell: Cell, result: Outcome, settings: str, version: str) -> None:
         """Append the outcome of a cell, in place of an earlier one."""
         row = (*astuple(cell), *astuple(result), settings, version)
-        with self._connection:
+        with self.exclusively():
             self._connection.execute(
                 f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * len(row))})", row
+            )
+            self._connection.execute(
+                f"UPDATE claims SET ended = ? WHERE {_IS_CELL}", (time.time(), *astuple(cell))
             )
 
     def finished(self, settings: dict[str, str], *, retry: bool = False) -> set[Cell]:
@@ -57,6 +80,38 @@ class Store:
             for row in rows
             if row[6] == settings.get(row[1]) and (row[5] == "ok" or not retry)
         }
+
+    def status(self, cell: Cell, settings: str) -> str | None:
+        """The status of a cell under these settings; None if it has no such result."""
+        row = self._connection.execute(
+            f"SELECT status FROM cells WHERE {_IS_CELL} AND settings = ?",
+            (*astuple(cell), settings),
+        ).fetchone()
+        return row[0] if row else None
+
+    def claim(self, cell: Cell) -> dict | None:
+        """Who asked for a cell last, see `paper.claims`."""
+        cursor = self._connection.execute(
+            f"SELECT run, host, pid, beat, ended FROM claims WHERE {_IS_CELL}", astuple(cell)
+        )
+        row = cursor.fetchone()
+        return row and dict(zip([column[0] for column in cursor.description], row))
+
+    def put_claim(self, row: tuple) -> None:
+        """Write a claim in place of an earlier one."""
+        self._connection.execute(
+            f"INSERT OR REPLACE INTO claims VALUES ({', '.join('?' * len(row))})", row
+        )
+
+    def renew_claims(self, run: str, now: float) -> None:
+        """Show that a run is alive."""
+        with self.exclusively():
+            self._connection.execute("UPDATE claims SET beat = ? WHERE run = ?", (now, run))
+
+    def drop_claims(self, run: str) -> None:
+        """Give back the cells of a run that have no result."""
+        with self.exclusively():
+            self._connection.execute("DELETE FROM claims WHERE run = ? AND ended IS NULL", (run,))
 
     def frame(self) -> pd.DataFrame:
         """All results, one row per cell."""
@@ -72,7 +127,7 @@ class Store:
         stale = "DELETE FROM cells WHERE method = ? AND settings != ? AND " + " AND ".join(
             f"{column} = ?" for column in _KEY if column != "method"
         )
-        with self._connection:
+        with self.exclusively():
             self._connection.executemany(
                 stale,
                 (
@@ -92,9 +147,15 @@ class Store:
 def joined_store(folder: Path, settings: dict[str, str], *others: Path) -> Store:
     """The SQLite file of `folder`, with what the tracked files there and elsewhere know."""
     store = Store(folder / DATABASE)
-    for tracked in (folder, *others):
-        if (tracked / TRACKED).exists():
-            store.fill(read_tracked(tracked), settings)
+    try:
+        # Not while another run is between the two files.
+        with store.exclusively():
+            for tracked in (folder, *others):
+                if (tracked / TRACKED).exists():
+                    store.fill(read_tracked(tracked), settings)
+    except BaseException:
+        store.close()
+        raise
     return store
 
 

@@ -24,7 +24,7 @@ class Worker:
 
     def __init__(self, folder: str | None, time_limit: float):
         self.folder, self.time_limit = folder, time_limit
-        self._process = None
+        self._process, self._is_stopped = None, False
 
     def __call__(self, cell: Cell) -> Outcome:
         """The outcome of `cell`, at the latest after the time limit."""
@@ -43,6 +43,13 @@ class Worker:
         self.close()
         return Outcome(result.status, seconds=time.perf_counter() - start, error=result.error)
 
+    def stop(self) -> None:
+        """Kill the process from another thread; whoever waits for an answer gets an error."""
+        self._is_stopped = True
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def close(self) -> None:
         """End the process, whatever it is doing."""
         if self._process is not None:
@@ -58,6 +65,8 @@ class Worker:
         self._process = context.Process(target=_serve, args=(theirs, self.folder), daemon=True)
         self._process.start()
         theirs.close()
+        if self._is_stopped:
+            self._process.kill()
         # Not counted against the first cell: a new process imports for a second or two.
         self._pipe.recv()
 

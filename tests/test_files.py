@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import csv
 import os
 import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from immigrate.files import whole_file, write_text_whole
+from immigrate.files import spreadsheet_csv, whole_file, write_text_whole
 
 
 def test_a_file_is_written_and_nothing_else_is_left(tmp_path):
@@ -77,3 +81,23 @@ def test_a_killed_writer_leaves_the_old_file(tmp_path, wait):
     writer.wait()
     writer.stdout.close()
     assert path.read_text() == "old"
+
+
+FORMULAS = ["=1+1", "+1", "-1+2", "@SUM(A1)", " =1", "\t=1", "\r=1", "a;=1+1", 'a","=1']
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_name_cannot_run_as_a_formula(formula):
+    """Every cell that a spreadsheet would see, whatever it takes for a separator, is harmless."""
+    table = pd.DataFrame({"feature_1": [formula, "x"], formula: [0.5, -2.0]})
+    content = spreadsheet_csv(table)
+    header, row, _ = csv.reader(StringIO(content))
+    assert not any(cell.lstrip().startswith(("=", "+", "-", "@")) for cell in [*header, row[0]])
+    assert formula in row[0]
+    # Whatever separates, a quoted cell is one cell.
+    assert content.startswith('"feature_1","')
+
+
+def test_a_table_comes_back_from_its_csv():
+    table = pd.DataFrame({"name": ["a", "b, c"], "p": [-0.5, np.nan], "is": [True, False]})
+    pd.testing.assert_frame_equal(pd.read_csv(StringIO(spreadsheet_csv(table))), table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
 import immigrate as im
@@ -23,6 +25,12 @@ from immigrate.datasets import make_monk1, make_xor
 
 RECORDED = Path(__file__).parent / "data" / "same_answers.json"
 RELATIVE, N_NEW = 1e-12, 12
+# With versions before these, sums are in another order: the last bits of a float32 and of a gap,
+# the difference of two nearly equal numbers, are others. There the code is not held to them.
+RECORDED_WITH = {"numpy": "2.4", "scipy": "1.17", "numba": "0.68"}
+IS_OLDER = any(parse_version(version(n)) < parse_version(v) for n, v in RECORDED_WITH.items())
+# The gap of a float32 table: 2e-10 measured, where the sums it is the difference of are near 1.
+RELATIVE_IF_OLDER, ABSOLUTE_IF_OLDER = 1e-6, 1e-9
 RAW = im.Columns(scale=None)  # tables were taken as they were
 
 
@@ -271,9 +279,10 @@ def test_answers_are_those_of_the_code_before(name, recorded):
             continue
         before = np.asarray(before, dtype=float)
         largest = np.abs(np.nan_to_num(before)).max(initial=0)
-        np.testing.assert_allclose(
-            value, before, rtol=RELATIVE, atol=RELATIVE * largest, err_msg=key
-        )
+        rtol, atol = RELATIVE, RELATIVE * largest
+        if IS_OLDER:
+            rtol, atol = RELATIVE_IF_OLDER, RELATIVE_IF_OLDER * largest + ABSOLUTE_IF_OLDER
+        np.testing.assert_allclose(value, before, rtol=rtol, atol=atol, err_msg=key)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,20 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and tables that spreadsheets open as what they are."""
 
 from __future__ import annotations
 
+import csv
 import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What a spreadsheet takes for the beginning of a formula.
+FORMULA_STARTS = ("=", "+", "-", "@")
 
 
 @contextmanager
@@ -82,3 +90,42 @@ def write_text_whole(path: str | os.PathLike[str], text: str) -> Path:
         # Encoded first: a text that has no encoding must not begin to be written.
         place.write_bytes(text.encode("utf-8"))
     return Path(path)
+
+
+def spreadsheet_csv(table: pd.DataFrame) -> str:
+    """A table as CSV in which no name can run as a formula.
+
+    Names come from the user's data: a column may be called ``=HYPERLINK(...)``. Such texts get an
+    apostrophe in front, which spreadsheets show as text, and all texts are quoted, so that no
+    separator of another country cuts one into cells. Numbers stay numbers.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Without its index.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from immigrate.files import spreadsheet_csv
+    >>> print(spreadsheet_csv(pd.DataFrame({"name": ["=1+1", "age"], "weight": [-0.5, 1]})))
+    "name","weight"
+    "'=1+1",-0.5
+    "age",1.0
+    """
+    safe = table.rename(columns=_no_formula)
+    # By position: two columns may have one name.
+    for j in range(table.shape[1]):
+        if table.dtypes.iloc[j].kind not in "biuf":
+            safe.isetitem(j, table.iloc[:, j].map(_no_formula).to_numpy())
+    return safe.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+
+
+def _no_formula(value: Any) -> Any:
+    """`value`, unless it is a text that could be a formula."""
+    is_formula = isinstance(value, str) and value.lstrip().startswith(FORMULA_STARTS)
+    return f"'{value}" if is_formula else value

@@ -87,8 +87,10 @@ def test_constructors_are_short(cls):
 
 @pytest.mark.parametrize("cls", PUBLIC, ids=lambda cls: cls.__name__)
 def test_docstring_names_every_parameter_and_has_an_example(cls):
-    section = cls.__doc__.split("Parameters\n")[1].split("See Also\n")[0].split("Attributes\n")[0]
-    heads = re.findall(r"^    (\w[\w, ]*?)(?: : .*)?$", section, flags=re.MULTILINE)
+    # Cleaned, because Python 3.13 takes the margin away and earlier ones do not.
+    section = inspect.getdoc(cls).split("Parameters\n")[1]
+    section = section.split("See Also\n")[0].split("Attributes\n")[0]
+    heads = re.findall(r"^(\w[\w, ]*?)(?: : .*)?$", section, flags=re.MULTILINE)
     documented = {name for head in heads for name in head.split(", ")}
     assert set(cls().get_params(deep=False)) <= documented
     assert ">>> " in cls.__doc__

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -10,9 +11,18 @@ import pandas as pd
 import pytest
 
 from paper.cells import Cell, Outcome, settings
+from paper.claims import SILENCE, Answer, Claims
 from paper.cli import main
 from paper.runner import Tally, ToStandardError, run
-from paper.store import DATABASE, Store, read_tracked, with_settings, write_tracked
+from paper.store import (
+    DATABASE,
+    SETTINGS,
+    TRACKED,
+    Store,
+    read_tracked,
+    with_settings,
+    write_tracked,
+)
 from paper.worker import Worker
 
 ROOT = Path(__file__).parents[2]
@@ -211,3 +221,96 @@ def test_unknown_methods_and_missing_tables_are_no_results(tmp_path, capsys, mon
         main(["run", "--sets", "GLA", "--methods", "1NN", *here])
     assert "GLA is left out. No source has GLA" in capsys.readouterr().err
     assert not (tmp_path / DATABASE).exists()
+
+
+def test_two_runs_share_the_cells(tmp_path, plan):
+    """Each of them would run all six; together they do, and both end when all are there."""
+    plan = plan + [Cell("SYN", "LDA", 0, fold, 3) for fold in range(3)]
+    with ThreadPoolExecutor(2) as threads:
+        tallies = list(threads.map(lambda _: run(plan, tmp_path, report=print), range(2)))
+    assert sum(tally.n_run for tally in tallies) == 6
+    assert all(tally.n_failed == 0 for tally in tallies)
+    assert len(stored(tmp_path)) == 6
+
+
+def test_failed_cells_are_tried_again_by_one_of_two_runs(tmp_path, plan):
+    with closing(Store(tmp_path / DATABASE)) as store:
+        for cell in plan:
+            store.add(cell, Outcome("error", error="out of luck"), settings("1NN"), "0")
+    with ThreadPoolExecutor(2) as threads:
+        runs = [threads.submit(run, plan, tmp_path, retry=True, report=print) for _ in range(2)]
+        assert sum(one.result().n_run for one in runs) == 3
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Who asks for cells: a function that makes a new run on one folder."""
+    stores = []
+
+    def new():
+        stores.append(Store(tmp_path / DATABASE))
+        return Claims(stores[-1], {"1NN": "settings"}), stores[-1]
+
+    yield new
+    for store in stores:
+        store.close()
+
+
+def test_a_claimed_cell_is_taken_until_it_is_done_or_given_back(asked, plan):
+    (one, store), (two, _) = asked(), asked()
+    assert one.ask(plan[0]) is one.ask(plan[1]) is Answer.MINE
+    assert two.ask(plan[0]) is two.ask(plan[1]) is Answer.TAKEN
+    store.add(plan[0], Outcome("ok", 1, 1), "settings", "0")
+    one.release()
+    assert two.ask(plan[0]) is Answer.DONE
+    assert two.ask(plan[1]) is Answer.MINE
+
+
+def test_cells_of_a_dead_process_are_free(asked, plan, monkeypatch):
+    (one, _), (two, _) = asked(), asked()
+    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+        dead.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr("os.getpid", lambda: dead.pid)
+        assert one.ask(plan[0]) is Answer.MINE
+    assert two.ask(plan[0]) is Answer.MINE
+
+
+def test_a_run_on_another_machine_is_alive_while_it_is_heard_of(asked, plan, monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "elsewhere")
+    one, _ = asked()
+    monkeypatch.undo()
+    two, _ = asked()
+    now = time.time()
+    assert one.ask(plan[0]) is Answer.MINE
+    monkeypatch.setattr("paper.claims.time.time", lambda: now + SILENCE - 1)
+    assert two.ask(plan[0]) is Answer.TAKEN
+    one.beat()
+    monkeypatch.setattr("paper.claims.time.time", lambda: now + SILENCE + 1)
+    assert two.ask(plan[0]) is Answer.TAKEN
+    monkeypatch.setattr("paper.claims.time.time", lambda: now + 2 * SILENCE)
+    assert two.ask(plan[0]) is Answer.MINE
+
+
+def test_a_run_takes_over_the_cells_of_one_that_was_killed(tmp_path):
+    first = started(tmp_path)
+    second = started(tmp_path)
+    deadline = time.monotonic() + 60
+    while n_results(tmp_path) < 4 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    first.kill()
+    first.wait()
+    assert second.wait(timeout=600) == 0
+    assert len(read_tracked(tmp_path)) == 36
+    assert (read_tracked(tmp_path)["status"] == "ok").all()
+
+
+@pytest.mark.parametrize("name", [TRACKED, SETTINGS])
+def test_an_export_over_cut_files_stops_and_changes_nothing(tmp_path, plan, name):
+    tracked(tmp_path, plan)
+    lines = (tmp_path / name).read_text().splitlines(keepends=True)
+    (tmp_path / name).write_text("".join(lines[:-1]))
+    before = {one: (tmp_path / one).read_bytes() for one in (TRACKED, SETTINGS)}
+    with pytest.raises(ValueError, match="are damaged"):
+        main(["export", "--results", str(tmp_path)])
+    assert {one: (tmp_path / one).read_bytes() for one in before} == before

@@ -113,6 +113,15 @@ def test_carried_file_is_the_table_of_weights(monk, monk_page):
     pd.testing.assert_frame_equal(carried, expected, check_dtype=False, rtol=1e-12)
 
 
+def test_the_carried_file_runs_no_formula(small):
+    X, y = small
+    page = Report.of(X.rename(columns={"a": "=1+1"}), y, quick(), cv=2).html()
+    (content,) = re.findall(r'href="data:text/csv;base64,([^"]*)"', page)
+    carried = pd.read_csv(StringIO(base64.b64decode(content).decode()))
+    assert "'=1+1" in set(carried["feature_1"])
+    assert not carried["feature_1"].str.startswith("=").any()
+
+
 def test_accuracy_is_that_of_cross_validation():
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = make_pipeline(StandardScaler(), quick())

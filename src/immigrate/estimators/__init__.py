@@ -15,6 +15,7 @@ Beside the classes, read these files in the order of a fit:
 ``_explanation``        the same in names and words
 ``_margin_classifier``  predicting
 ``_matrix_model``       names, importances and the table of weights
+``stored``              what files of fitted estimators hold
 ======================  ==================================================
 
 And these in the order of a test:
@@ -49,6 +50,7 @@ from immigrate.estimators.relief import (
     Simba,
     make_margin_knn,
 )
+from immigrate.estimators.stored import OtherVersionWarning
 
 __all__ = [
     "LFE",
@@ -61,6 +63,7 @@ __all__ = [
     "ImmigrateClassifierCV",
     "ImmigrateSelector",
     "InteractionTest",
+    "OtherVersionWarning",
     "PairEffect",
     "PaperBoosting",
     "Relief",

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -28,6 +28,7 @@ from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import remember
 from immigrate.estimators._variants import Variant, resolved_variant
 from immigrate.estimators.sigma import resolved_sigma, sigma_grid
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.messages import progress, warn_user
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution
@@ -38,7 +39,7 @@ from immigrate.typing import Array, Codes
 SINGLE_STEPS = 100
 
 
-class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, BaseEstimator):
+class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstimator):
     """Boosted IMMIGRATE (BIM): AdaBoost with IMMIGRATE as base learner [1]_.
 
     Each round fits a weight matrix in which the samples that earlier rounds got wrong count

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils._set_output import _get_output_config
 
 from immigrate.columns import ColumnReader, Kind
 from immigrate.messages import warn_user
+from immigrate.scikit_learn import is_table_wanted
 from immigrate.typing import Array, Mask
 
 
@@ -25,8 +25,7 @@ def chosen_columns(selector: Any, X: Any, values: Array) -> Any:
             "No features were selected: either the data is too noisy or the threshold too high.",
             UserWarning,
         )
-    is_table_wanted = _get_output_config("transform", selector)["dense"] != "default"
-    if is_table_wanted and isinstance(X, pd.DataFrame):
+    if is_table_wanted(selector) and isinstance(X, pd.DataFrame):
         return X.iloc[:, support]
     if (is_plain_number(selector.column_reader_) | ~support).all():
         return values[:, support]

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count, check_option, check_share
 from immigrate.columns import (
@@ -26,11 +25,13 @@ from immigrate.estimators._test_summary import methods_paragraph, plain_summary
 from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.asked import asked_question, halves
 from immigrate.estimators.measured_effects import Subject
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
 from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.blas import one_blas_thread
 from immigrate.inference.search import Effort
 from immigrate.messages import progress, warn_user
+from immigrate.scikit_learn import checked_sample_weight
 from immigrate.typing import Array
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
@@ -38,7 +39,7 @@ ORDERS = (2, 3)
 OUTCOMES = ("auto", "class", "number")
 
 
-class InteractionTest(BaseEstimator):
+class InteractionTest(StoredEstimator):
     """Which features matter, which pairs act together: how sure, how much, and which way.
 
     A feature matters if the log-odds of the classes depend on it, and two features act together
@@ -378,9 +379,7 @@ class InteractionTest(BaseEstimator):
 
 def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array, NDArray[Any]]:
     """How often each sample was seen, and the classes of those that were."""
-    weight: Array = _check_sample_weight(
-        sample_weight, table.values, dtype=np.float64, ensure_non_negative=True
-    )
+    weight = checked_sample_weight(sample_weight, table.values)
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
     if table.numbers is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
@@ -15,12 +15,13 @@ from immigrate.columns import read_table
 from immigrate.core.scores import class_probability
 from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import FittedMargin
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.messages import progress, warn_user
 from immigrate.solvers import Solution, Solver, Stop
 from immigrate.typing import Array
 
 
-class MarginClassifier(ClassifierMixin, BaseEstimator):
+class MarginClassifier(ClassifierMixin, StoredEstimator):
     """Eq. 9 and its relatives, over a fitted margin.
 
     Relies on `model_`, the `FittedMargin` that a subclass sets in `fit`, beside scikit-learn's

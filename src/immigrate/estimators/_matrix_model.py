@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
 from immigrate.columns import ColumnReader
 from immigrate.estimators._training import as_counts
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import (
     beside_test,
@@ -21,10 +21,11 @@ from immigrate.estimators.weight_table import (
     pair_test,
     untested,
 )
+from immigrate.scikit_learn import checked_feature_names
 from immigrate.typing import Array, Codes, Mask
 
 
-class WeightMatrixModel(BaseEstimator):
+class WeightMatrixModel(StoredEstimator):
     """A weight matrix over the features that passed the screen.
 
     Relies on `model_`, the `FittedMargin` or `FittedVote` that a subclass sets in `fit`, and on
@@ -120,7 +121,7 @@ class WeightMatrixModel(BaseEstimator):
         ndarray of str
         """
         check_is_fitted(self)
-        names: np.ndarray = _check_feature_names_in(self, input_features)
+        names = checked_feature_names(self, input_features)
         return names[self.model_.references.is_used]
 
     @property

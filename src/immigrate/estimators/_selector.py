@@ -8,15 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    _check_sample_weight,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count, check_finite, check_selected_count
 from immigrate.columns import (
@@ -33,8 +29,10 @@ from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._interaction_test import warn_if_no_counts
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
+from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
 from immigrate.typing import Array, Codes, Mask
 
 
@@ -44,7 +42,7 @@ def _has_no_products(selector: ImmigrateSelector) -> bool:
     return True
 
 
-class ImmigrateSelector(SelectorMixin, BaseEstimator):
+class ImmigrateSelector(SelectorMixin, StoredEstimator):
     """Keeps features by their importance and, if asked, appends pairs as product columns.
 
     Found interactions can so feed a model that has none of its own, such as a logistic
@@ -207,17 +205,15 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
         selected = super().get_feature_names_out(input_features)
         if not self.pairs:
             return selected
-        names = _check_feature_names_in(self, input_features)
-        products = self._pair_columns.names(names, self.pairs_)
+        names = checked_feature_names(self, input_features)
+        products = self._pair_columns.names(list(names), self.pairs_)
         return np.array([*selected, *products], dtype=object)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         table = read_training_table(self, X, y, categorical_features=self.categorical_features)
         self._check_parameters(table.values.shape[1])
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, table.values, dtype=np.float64, ensure_non_negative=True
-            )
+            sample_weight = checked_sample_weight(sample_weight, table.values)
         table.keep_on(self)
         self._pair_columns = PairColumns.of(table.values, table.reader, sample_weight)
         self.estimator_ = (

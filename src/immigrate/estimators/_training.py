@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import _check_sample_weight
 
 from immigrate.columns import (
     ColumnReader,
@@ -16,6 +15,7 @@ from immigrate.columns import (
     check_class_sizes,
     read_training_table,
 )
+from immigrate.scikit_learn import checked_sample_weight
 from immigrate.typing import Array, Codes, Mask
 
 
@@ -107,9 +107,7 @@ def anchor_weights(source: TrainingTable, sample_weight: Any, class_weight: Any)
         return None
     weight: Array = np.ones(len(source.codes))
     if sample_weight is not None:
-        weight = _check_sample_weight(
-            sample_weight, source.values, dtype=np.float64, ensure_non_negative=True
-        )
+        weight = checked_sample_weight(sample_weight, source.values)
     if class_weight is not None:
         weight = weight * class_weights(source, class_weight)
     if not weight.any():

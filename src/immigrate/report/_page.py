@@ -10,6 +10,7 @@ from io import StringIO
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from immigrate.files import spreadsheet_csv
 from immigrate.plotting import (
     InteractionNetworkDisplay,
     SigmaPathDisplay,
@@ -140,5 +141,5 @@ def svg(size: tuple[float, float], draw: Callable[[Figure], Any]) -> str:
 
 def as_data_address(table: pd.DataFrame) -> str:
     """The table as a CSV file inside a link."""
-    content = base64.b64encode(table.to_csv(index=False).encode()).decode()
+    content = base64.b64encode(spreadsheet_csv(table).encode()).decode()
     return f"data:text/csv;base64,{content}"

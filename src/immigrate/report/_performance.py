@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
 from immigrate.columns import ColumnWarning
 from immigrate.report._given import Given
+from immigrate.scikit_learn import rows_of
 from immigrate.typing import Array, Codes
 
 
@@ -56,8 +56,8 @@ def held_out(
     with warnings.catch_warnings():
         # The page speaks of the columns of the whole table.
         warnings.simplefilter("ignore", ColumnWarning)
-        model = clone(estimator).fit(_safe_indexing(X, train), y[train])
-        new = _safe_indexing(X, test)
+        model = clone(estimator).fit(rows_of(X, train), y[train])
+        new = rows_of(X, test)
         return model.predict(new), model.predict_proba(new)
 
 

@@ -6,7 +6,6 @@ from abc import ABCMeta, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,12 +15,13 @@ from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
 from immigrate.estimators._chosen_columns import chosen_columns
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._training import remember, training_data
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.typing import Array, Mask
 
 METRICS = ("euclidean", "manhattan")
 
 
-class MarginSelector(SelectorMixin, BaseEstimator, metaclass=ABCMeta):
+class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
     """Selects features by a score learned from nearest hits and misses.
 
     A subclass implements `_learned`, and has the parameters `n_features_to_select`,

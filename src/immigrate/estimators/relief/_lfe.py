@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +16,7 @@ from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.forms import QUADRATIC
 from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators._training import TrainingData, remember, training_data
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.messages import warn_user
@@ -23,7 +24,7 @@ from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
 from immigrate.typing import Array
 
 
-class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
     """Local feature extraction: linear combinations of features that make the margin large.
 
     With m and h the vectors from a sample to its nearest miss and hit, the mean margin

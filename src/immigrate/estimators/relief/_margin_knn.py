@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.base import MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.checks import check_option
 from immigrate.columns import check_values, read_table
 from immigrate.estimators.relief._base import METRICS, MarginSelector
+from immigrate.estimators.stored import StoredEstimator
 from immigrate.typing import Array
 
 
@@ -58,7 +59,7 @@ def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclid
     return make_pipeline(weigher, knn)
 
 
-class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, StoredEstimator):
     """Features stretched such that plain distances are the weighted ones.
 
     Parameters

@@ -1,0 +1,81 @@
+"""The one module that uses private names of scikit-learn.
+
+=========================  ================================  =====================================
+here                       there                             when it goes
+=========================  ================================  =====================================
+`checked_sample_weight`    `_check_sample_weight`            `check_array` on a column of weights
+`checked_feature_names`    `_check_feature_names_in`         compare with `feature_names_in_`
+`is_table_wanted`          `_get_output_config`              `get_config`, and the estimator's own
+`rows_of`                  `_safe_indexing`                  `X.iloc[rows]`, else `X[rows]`
+=========================  ================================  =====================================
+
+`tests/test_private_names.py` says so too, the day one of them is gone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight
+
+from immigrate.typing import Array, Codes
+
+
+def checked_sample_weight(sample_weight: Any, X: Any) -> Array:
+    """A weight per row of `X`, finite and not negative; all 1 where None are given.
+
+    Examples
+    --------
+    >>> from immigrate.scikit_learn import checked_sample_weight
+    >>> checked_sample_weight([1, 2], [[0.0], [1.0]])
+    array([1., 2.])
+    """
+    weight: Array = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    return weight
+
+
+def checked_feature_names(estimator: Any, input_features: Any = None) -> np.ndarray:
+    """Names of the features that a fitted estimator saw, those given if they agree.
+
+    Examples
+    --------
+    >>> from immigrate import Relief
+    >>> from immigrate.scikit_learn import checked_feature_names
+    >>> model = Relief().fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1])
+    >>> checked_feature_names(model)
+    array(['x0'], dtype=object)
+    """
+    names: np.ndarray = _check_feature_names_in(estimator, input_features)
+    return names
+
+
+def is_table_wanted(transformer: Any) -> bool:
+    """Whether `set_output`, on the transformer or for all, asks for data frames.
+
+    Examples
+    --------
+    >>> from immigrate import Relief
+    >>> from immigrate.scikit_learn import is_table_wanted
+    >>> is_table_wanted(Relief()), is_table_wanted(Relief().set_output(transform="pandas"))
+    (False, True)
+    """
+    return bool(_get_output_config("transform", transformer)["dense"] != "default")
+
+
+def rows_of(X: Any, rows: Codes) -> Any:
+    """Some rows of an array or of a data frame of any library.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.scikit_learn import rows_of
+    >>> rows_of(np.array([[1], [2], [3]]), np.array([2, 0]))
+    array([[3],
+           [1]])
+    """
+    return _safe_indexing(X, rows)

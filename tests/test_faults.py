@@ -1,0 +1,42 @@
+"""A few faults of the kinds that `make faults` injects by the hundred."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("needs the limits of Linux", allow_module_level=True)
+
+import resource
+
+from harness.faults import COUNTS, Tally, injected, main, summary
+from harness.victims import Hit, limit
+
+
+@pytest.mark.parametrize(("kind", "count"), [("full disk", 12), ("memory", 3), ("interrupt", 6)])
+def test_a_few_faults_lose_nothing(kind, count):
+    tally = injected(kind, count, seed=1)
+    assert (tally.losses, tally.n_hangs) == ([], 0)
+    assert tally.n_faults >= count
+
+
+def test_a_full_run_injects_at_least_two_hundred_faults():
+    assert sum(COUNTS.values()) >= 200
+
+
+def test_losses_are_counted_and_told(monkeypatch, capsys):
+    lossy = Tally()
+    lossy.add(Hit("report", "OSError", "half a page"), 0.1)
+    lossy.add(Hit("report", "hang"), 200.0)
+    assert "| kill | 2 | 1 | 1 | OSError 1, hang 1 |" in summary({"kill": lossy})
+    monkeypatch.setattr("harness.faults.injected", lambda kind, count, seed: lossy)
+    assert main(["--kinds", "kill"]) == 1
+    assert "- kill: report: half a page (OSError)" in capsys.readouterr().out
+
+
+def test_a_limit_ends_with_its_block(tmp_path):
+    with pytest.raises(OSError), limit(resource.RLIMIT_FSIZE, 100):
+        (tmp_path / "file").write_bytes(bytes(1000))
+    (tmp_path / "file").write_bytes(bytes(1000))
