@@ -399,13 +399,14 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
 def refuse_repeated(groups: ArrayLike) -> None:
     """Samples of one patient are more alike than the test knows."""
     names, counts = np.unique(np.asarray(groups), return_counts=True)
-    if counts.max(initial=1) > 1:
-        raise ValueError(
-            f"groups has {len(counts)} members for {counts.sum()} samples; "
-            f"{names.tolist()[int(np.argmax(counts > 1))]!r} has {counts[counts > 1][0]} of them. Samples are taken "
-            "to be independent, and repeated ones make p-values too small. Give one sample for "
-            "each, or their mean."
-        )
+    if counts.max(initial=1) == 1:
+        return
+    first = int(np.argmax(counts > 1))
+    raise ValueError(
+        f"groups has {len(counts)} members for {counts.sum()} samples; {names.tolist()[first]!r} has "
+        f"{counts[first]} of them. Samples are taken to be independent, and repeated ones make "
+        "p-values too small. Give one sample for each, or their mean."
+    )
 
 
 def warn_if_no_counts(weight: Array) -> None:
