@@ -24,6 +24,8 @@ COMPLETE = -1
 LARGEST = float(np.finfo(np.float64).max)
 # Squares of larger differences, summed, leave the range of float64.
 LARGEST_SPAN = 1e150
+# Squares of smaller differences lose their last digits, and below 1e-162 all of them.
+SMALLEST_SPAN = 1e-145
 
 
 class MixedTable(NamedTuple):
@@ -118,7 +120,8 @@ def difference_units(
     X: Array, is_categorical: NDArray[np.bool_], *, scale: str | None = "range"
 ) -> Array:
     """What a difference of 1 is in each feature: its range, or 1 where it is not scaled."""
-    # A range that overflows is cut to the largest float.
+    # A range that overflows is cut to the largest float, which has no counterpart in float32.
+    X = X.astype(np.float64, copy=False)
     return 2 * np.minimum(_half_units(X, is_categorical, scale), LARGEST / 2)
 
 
@@ -134,6 +137,11 @@ def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) ->
             raise ValueError(
                 f"A feature of X spans {span:.3g}; squared differences would overflow. Use "
                 "scale='range', or scale the features first."
+            )
+        if 0 < span < SMALLEST_SPAN and not is_categorical.any():
+            raise ValueError(
+                f"No feature of X spans more than {span:.3g}; squared differences would vanish. "
+                "Use scale='range', or scale the features first."
             )
         return X
     # The smallest value is taken off first, so that integers differ by exact multiples. Halves

@@ -36,6 +36,8 @@ from immigrate.typing import Array
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
+# More samples than any table has; the folds of the test count them in 64 bits.
+MOST_SAMPLES = 1e12
 
 
 class InteractionTest(BaseEstimator):
@@ -299,6 +301,12 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
     )
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
+    if weight.max() > MOST_SAMPLES / len(weight):
+        raise ValueError(
+            f"sample_weight holds {weight.max():.3g}. The test reads weights as counts, and counts "
+            f"of more than {MOST_SAMPLES:.0e} samples in all are not sensible; multiply weights "
+            "of importance by sum(w) / sum(w**2)."
+        )
     seen, size = np.unique(table.codes[weight > 0], return_counts=True)
     classes = table.classes[seen]
     check_class_sizes(classes, size, least=1)
@@ -310,7 +318,8 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
 
 def warn_if_no_counts(weight: Array) -> None:
     """Weights that sum to 1 would say that there is one sample."""
-    if weight.sum() < 0.5 * weight.sum() ** 2 / np.sum(weight**2):
+    share = weight / weight.max()  # squares of tiny weights would vanish
+    if weight.sum() < 0.5 * share.sum() ** 2 / np.sum(share**2):
         warn_user(
             f"sample_weight sums to {weight.sum():.3g} over {len(weight)} samples. The test reads "
             "weights as counts; multiply weights of importance by sum(w) / sum(w**2).",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from immigrate.checks import check_count
@@ -12,8 +13,14 @@ from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
 from immigrate.kernels.nearest_rule import Nearest, Pairs
 from immigrate.kernels.threads import n_threads
+from immigrate.messages import warn_user
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, signed
 from immigrate.typing import Array, Codes
+
+NO_USE = (
+    "The ascent ended at weights of 0: no feature differs more from misses than from hits. Check "
+    "that the features are not constant and that they carry information about the classes."
+)
 
 
 class Simba(MarginSelector):
@@ -55,7 +62,8 @@ class Simba(MarginSelector):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        w^2, the largest scaled to 1.
+        w^2, the largest scaled to 1; all 0, with a warning, where no weights have a margin above
+        that of none.
     margin_ : float
         Mean margin of the samples at these weights.
     classes_ : ndarray of shape (n_classes,)
@@ -127,6 +135,8 @@ class Simba(MarginSelector):
         )
         values = [margin.value(w) for w in ends]
         best = ends[int(np.argmax(values))]
+        if not best.any():
+            warn_user(NO_USE, ConvergenceWarning)
         return {"feature_importances_": best**2, "margin_": max(values)}
 
 
@@ -134,7 +144,9 @@ def ascent(margin: Margin, w: Array, visits: Codes) -> Array:
     """Weights after one gradient step for each visited sample, largest |w| scaled to 1."""
     for i in visits:
         w = w + margin.gradient(w, i)
-    return w / np.abs(w).max()
+    largest = np.abs(w).max()
+    # Steps can end at weights of 0 exactly, where no feature leads further to misses than to hits.
+    return w / largest if largest > 0 else w
 
 
 class Margin:
