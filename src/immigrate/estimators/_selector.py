@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +34,7 @@ from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
+from immigrate.messages import heard_warnings
 from immigrate.typing import Array, Codes, Mask
 
 
@@ -234,9 +234,8 @@ class ImmigrateSelector(SelectorMixin, BaseEstimator):
             X = typed_table(table)
         elif table.feature_names is not None:
             X = pd.DataFrame(X, columns=table.feature_names)
-        with warnings.catch_warnings():
-            # Said already, about the table as the user gave it.
-            warnings.simplefilter("ignore", ColumnWarning)
+        # Said already, about the table as the user gave it.
+        with heard_warnings(unsaid=ColumnWarning):
             return importances(self.estimator_, X, y, sample_weight)
 
     @property
