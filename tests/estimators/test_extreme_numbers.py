@@ -115,6 +115,19 @@ def test_widths_at_the_ends_of_the_floats_are_refused(model, sigma, table):
         model.set_params(sigma=sigma).fit(*table)
 
 
+@pytest.mark.parametrize(
+    "model", [ImmigrateClassifier(), IM4EClassifier(), *FAMILY], ids=lambda m: type(m).__name__
+)
+def test_huge_weights_of_samples_and_classes_do_not_overflow_their_product(model, table):
+    X, y = table
+    weight = np.full(40, 1e300)
+    huge = model.set_params(class_weight={0: 1e300, 1: 2e300}).fit(X, y, sample_weight=weight)
+    found = huge.feature_importances_
+    plain = model.set_params(class_weight={0: 1, 1: 2}).fit(X, y).feature_importances_
+    model.set_params(class_weight=None)
+    np.testing.assert_allclose(found, plain, rtol=1e-10)
+
+
 @pytest.mark.parametrize("weight", [1e15, 1e155, 1e300, 1e308])
 def test_counts_beyond_any_table_are_refused_by_the_test(weight, table):
     X, y = table

@@ -44,12 +44,20 @@ def test_each_report_has_the_warnings_of_its_own_fit():
 
 
 def test_what_is_heard_reaches_the_user_too_unless_it_ends_there():
-    with pytest.warns(RuntimeWarning, match="loud") as caught, heard_warnings(ColumnWarning) as a:
-        with heard_warnings(UserWarning) as b:
+    def outer():
+        with heard_warnings(ColumnWarning) as heard:
+            inner = nested()
+            warn_user("silent", ColumnWarning)
+            warn_user("louder", RuntimeWarning)
+        return heard, inner
+
+    def nested():
+        with heard_warnings(UserWarning) as heard:
             warn_user("loud", RuntimeWarning)
             warn_user("quiet", UserWarning)
-        warn_user("silent", ColumnWarning)
-        warn_user("louder", RuntimeWarning)
-    assert b == ["loud"]
-    assert a == ["loud", "louder"]
+        return heard
+
+    with pytest.warns(RuntimeWarning, match="loud") as caught:
+        heard = outer()
+    assert heard == (["loud", "louder"], ["loud"])
     assert [str(warning.message) for warning in caught] == ["loud", "louder"]

@@ -38,6 +38,7 @@ ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
 # More samples than any table has; the folds of the test count them in 64 bits.
 MOST_SAMPLES = 1e12
+LEAST_SHARE = 1e-9
 
 
 class InteractionTest(BaseEstimator):
@@ -303,23 +304,34 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
     if weight.max() > MOST_SAMPLES / len(weight):
         raise ValueError(
-            f"sample_weight holds {weight.max():.3g}. The test reads weights as counts, and counts "
-            f"of more than {MOST_SAMPLES:.0e} samples in all are not sensible; multiply weights "
-            "of importance by sum(w) / sum(w**2)."
+            f"sample_weight holds {weight.max():.3g}. The test reads weights as counts, and "
+            f"counts of more than {MOST_SAMPLES:.0e} samples in all are not sensible; multiply "
+            "weights of importance by sum(w) / sum(w**2)."
         )
+    # A sample that counts so much less than another was not seen, for all that sums of counts say.
+    weight = np.where(weight >= LEAST_SHARE * weight.max(), weight, 0.0)
     seen, size = np.unique(table.codes[weight > 0], return_counts=True)
     classes = table.classes[seen]
     check_class_sizes(classes, size, least=1)
     if size.max() == 1:
         raise ValueError("Every class of y has one sample; nothing can be compared.")
+    if effective_size(weight) < 2:
+        raise ValueError(
+            "sample_weight gives nearly all weight to one sample; nothing can be compared."
+        )
     warn_if_no_counts(weight[weight > 0])
     return weight, classes
 
 
+def effective_size(weight: Array) -> float:
+    """Number of samples of equal weight that would be worth as much: sum(w)^2 / sum(w^2)."""
+    share = weight / weight.max()  # squares of tiny weights would vanish
+    return float(share.sum() ** 2 / np.sum(share**2))
+
+
 def warn_if_no_counts(weight: Array) -> None:
     """Weights that sum to 1 would say that there is one sample."""
-    share = weight / weight.max()  # squares of tiny weights would vanish
-    if weight.sum() < 0.5 * share.sum() ** 2 / np.sum(share**2):
+    if weight.sum() < 0.5 * effective_size(weight):
         warn_user(
             f"sample_weight sums to {weight.sum():.3g} over {len(weight)} samples. The test reads "
             "weights as counts; multiply weights of importance by sum(w) / sum(w**2).",

@@ -34,6 +34,7 @@ from immigrate.typing import Array, Mask
 # Features that stay where none passes, and features of pairs that "pairs" adds.
 N_BEST = 5
 N_OF_PAIRS = 20
+LEAST_SHARE = 1e-6
 SCREENS = ("im4e", "pairs")
 
 
@@ -174,6 +175,9 @@ def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
     # A screen needs the order of the pairs and no list of finds: one round of the test will do.
     test = InteractionTest(stepwise=False, max_table=10_000, n_jobs=n_jobs)
     count, names = as_counts(data.anchor_weight), np.array(reader.names, dtype=object)[told]
+    if count is not None:
+        # A sample that counts a millionth of another says nothing, and leaves the test no digits.
+        count = np.where(count > 0, np.maximum(count, LEAST_SHARE * count.max()), 0.0)
     read = ReadTable(data.X[:, told], reader.is_nominal[told], data.codes, names, count)
     strongest = fitted_on_read(test, read).strongest_features(N_OF_PAIRS)
     is_strong[told] = np.isin(names.astype(str), strongest.astype(str))

@@ -56,9 +56,12 @@ def sum_over_anchors(statistic, anchors, n_samples: int, n_threads: int):
 
 def _screening_weights(table, w, is_squared):
     """Weights of differences in units of the range, the largest 1."""
-    weights = w * table.span ** (2 if is_squared else 1)
-    largest = weights.max()
-    return (weights / largest if largest > 0 else weights).astype(np.float32)
+    if not w.any():
+        return np.zeros(w.size, dtype=np.float32)
+    # By logarithms: powers of large spans overflow, and weights of 0 are minus infinity here.
+    with np.errstate(divide="ignore"):
+        log = np.log(w) + (2 if is_squared else 1) * np.log(table.span)
+    return np.exp(log - log.max()).astype(np.float32)
 
 
 @jit_allocating_cached
@@ -105,7 +108,7 @@ def _add_feature(tile, table, f, i, start, weight, is_squared):
     x, own = table.screen[f, start : start + tile.size], table.screen[f, i]
     if table.gap[f] != COMPLETE:
         for j in range(tile.size):
-            d = np.float32(_difference(table, f, i, start + j))
+            d = np.float32(_difference(table, f, i, start + j) / table.span[f])
             tile[j] += weight * (d * d if is_squared else d)
     elif table.is_categorical[f]:
         for j in range(tile.size):

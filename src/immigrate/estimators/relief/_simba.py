@@ -22,6 +22,9 @@ NO_USE = (
     "that the features are not constant and that they carry information about the classes."
 )
 
+# Weights grow to about this times the number of steps: squares of both, multiplied, stay floats.
+LARGEST_SPAN = 1e70
+
 
 class Simba(MarginSelector):
     """Simba: features weighed to make the hypothesis margin large.
@@ -121,6 +124,12 @@ class Simba(MarginSelector):
     def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
         from immigrate.kernels.threads import run_in_order
 
+        largest = float(table.span.max())
+        if self.scale is None and largest > LARGEST_SPAN:
+            raise ValueError(
+                f"A feature of X spans {largest:.3g}; weights climb in steps of that length, and "
+                "distances would overflow. Use scale='range', or scale the features first."
+            )
         n, p = table.values.shape
         margin = Margin(table, np.full(n, 1 / n) if anchor_weight is None else anchor_weight)
         rng = check_random_state(self.random_state)
