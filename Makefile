@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow bench paper-smoke lint docs clean
+.PHONY: demo test test-slow fuzz bench paper-smoke lint docs clean
 
 demo: $(VENV)/.installed-test
 	$(BIN)/python -m immigrate.demo
@@ -13,6 +13,10 @@ test: $(VENV)/.installed-test
 
 test-slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow
+
+# Drawn problems, every estimator: 20 minutes on two cores. One of them again: --number.
+fuzz: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m harness.fuzz --problems 5500
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_pass.py

@@ -128,14 +128,17 @@ def test_huge_weights_of_samples_and_classes_do_not_overflow_their_product(model
     np.testing.assert_allclose(found, plain, rtol=1e-10)
 
 
-@pytest.mark.parametrize("weight", [1e15, 1e155, 1e300, 1e308])
-def test_counts_beyond_any_table_are_refused_by_the_test(weight, table):
+@pytest.mark.parametrize("weight", [1e-300, 1e-10, 1e15, 1e155, 1e300, 1e308])
+def test_counts_that_no_table_has_are_refused_by_the_test(weight, table):
     X, y = table
-    with pytest.raises(ValueError, match="counts of more than 1e\\+12 samples"):
+    with pytest.raises(ValueError, match="counts below 1e-06, or of more than 1e\\+12 samples"):
         InteractionTest().fit(X, y, sample_weight=np.full(40, weight))
 
 
-def test_tiny_counts_are_told_from_weights_of_importance(table):
+def test_weight_on_one_sample_of_each_class_is_refused_by_the_test(table):
     X, y = table
-    with pytest.warns(UserWarning, match="sums to 4e-299"):
-        InteractionTest().fit(X, y, sample_weight=np.full(40, 1e-300))
+    weight = np.full(40, 1e-5)
+    weight[[np.argmin(y), np.argmax(y)]] = 1.0
+    with pytest.raises(ValueError, match="nearly all weight of every class"):
+        InteractionTest().fit(X, y, sample_weight=weight)
+    ImmigrateClassifier(screen="pairs").fit(X, y, sample_weight=weight)

@@ -32,13 +32,15 @@ from immigrate.inference.blas import one_blas_thread
 from immigrate.inference.residuals import Draws
 from immigrate.inference.search import Effort
 from immigrate.messages import warn_user
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
 # More samples than any table has; the folds of the test count them in 64 bits.
 MOST_SAMPLES = 1e12
+LEAST_SAMPLES = 1e-6
 LEAST_SHARE = 1e-9
+LEAST_SIZE = 1.5
 
 
 class InteractionTest(BaseEstimator):
@@ -302,11 +304,12 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
     )
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
-    if weight.max() > MOST_SAMPLES / len(weight):
+    if not LEAST_SAMPLES < weight.max() < MOST_SAMPLES / len(weight):
         raise ValueError(
-            f"sample_weight holds {weight.max():.3g}. The test reads weights as counts, and "
-            f"counts of more than {MOST_SAMPLES:.0e} samples in all are not sensible; multiply "
-            "weights of importance by sum(w) / sum(w**2)."
+            f"The largest number in sample_weight is {weight.max():.3g}. The test reads weights "
+            f"as counts, and counts below {LEAST_SAMPLES:.0e}, or of more than {MOST_SAMPLES:.0e} "
+            "samples in all, are not sensible; multiply weights of importance by sum(w) / "
+            "sum(w**2)."
         )
     # A sample that counts so much less than another was not seen, for all that sums of counts say.
     weight = np.where(weight >= LEAST_SHARE * weight.max(), weight, 0.0)
@@ -315,12 +318,19 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
     check_class_sizes(classes, size, least=1)
     if size.max() == 1:
         raise ValueError("Every class of y has one sample; nothing can be compared.")
-    if effective_size(weight) < 2:
+    if not is_comparable(table.codes, weight):
         raise ValueError(
-            "sample_weight gives nearly all weight to one sample; nothing can be compared."
+            "sample_weight gives nearly all weight of every class to one of its samples; nothing "
+            "can be compared."
         )
     warn_if_no_counts(weight[weight > 0])
     return weight, classes
+
+
+def is_comparable(codes: Codes, weight: Array) -> bool:
+    """Whether some class has more than one sample to speak of."""
+    classes = np.unique(codes[weight > 0])
+    return max(effective_size(weight[codes == c]) for c in classes) >= LEAST_SIZE
 
 
 def effective_size(weight: Array) -> float:

@@ -21,7 +21,7 @@ from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._im4e import feature_weights
 from immigrate.estimators._importance import chosen_by_importance
-from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators._interaction_test import InteractionTest, is_comparable
 from immigrate.estimators._margin_classifier import warn_unless_converged
 from immigrate.estimators._training import TrainingData, as_counts
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
@@ -192,6 +192,8 @@ def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
     if count is not None:
         # A sample that counts a millionth of another says nothing, and leaves the test no digits.
         count = np.where(count > 0, np.maximum(count, LEAST_SHARE * count.max()), 0.0)
+        if not is_comparable(data.codes, count):
+            return is_strong
     read = ReadTable(data.X[:, told], reader.is_nominal[told], data.codes, names, count)
     strongest = fitted_on_read(test, read).strongest_features(N_OF_PAIRS)
     is_strong[told] = np.isin(names.astype(str), strongest.astype(str))
