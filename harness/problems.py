@@ -130,10 +130,12 @@ def _read_only(values: Any) -> Any:
 
 
 def _polars(frame: pd.DataFrame) -> pl.DataFrame:
+    """The same columns, None where a value is missing."""
+    values = {str(name): column.tolist() for name, column in frame.items()}
     return pl.DataFrame(
         {
             name: pl.Series(name, [None if pd.isna(value) else value for value in column])
-            for name, column in frame.items()
+            for name, column in values.items()
         }
     )
 
