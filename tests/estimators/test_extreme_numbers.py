@@ -135,10 +135,11 @@ def test_counts_that_no_table_has_are_refused_by_the_test(weight, table):
         InteractionTest().fit(X, y, sample_weight=np.full(40, weight))
 
 
-def test_weight_on_one_sample_of_each_class_is_refused_by_the_test(table):
+@pytest.mark.parametrize("other", [1.0, 1e-4])
+def test_weight_on_one_sample_of_each_class_is_refused_by_the_test(other, table):
     X, y = table
     weight = np.full(40, 1e-5)
-    weight[[np.argmin(y), np.argmax(y)]] = 1.0
-    with pytest.raises(ValueError, match="nearly all weight of every class"):
+    weight[[np.argmin(y), np.argmax(y)]] = 1.0, other
+    with pytest.raises(ValueError, match="nearly all weight, or that of every class"):
         InteractionTest().fit(X, y, sample_weight=weight)
     ImmigrateClassifier(screen="pairs").fit(X, y, sample_weight=weight)

@@ -320,17 +320,18 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
         raise ValueError("Every class of y has one sample; nothing can be compared.")
     if not is_comparable(table.codes, weight):
         raise ValueError(
-            "sample_weight gives nearly all weight of every class to one of its samples; nothing "
-            "can be compared."
+            "sample_weight gives nearly all weight, or that of every class, to one sample; "
+            "nothing can be compared."
         )
     warn_if_no_counts(weight[weight > 0])
     return weight, classes
 
 
 def is_comparable(codes: Codes, weight: Array) -> bool:
-    """Whether some class has more than one sample to speak of."""
+    """Whether there is more than one sample to speak of, and in some class too."""
     classes = np.unique(codes[weight > 0])
-    return max(effective_size(weight[codes == c]) for c in classes) >= LEAST_SIZE
+    largest = max(effective_size(weight[codes == c]) for c in classes)
+    return min(largest, effective_size(weight)) >= LEAST_SIZE
 
 
 def effective_size(weight: Array) -> float:
