@@ -4,6 +4,7 @@ Warnings are errors in these tests, so that a fit that passes has raised none.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
@@ -14,12 +15,14 @@ from immigrate import (
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
+    ImmigrateSelector,
     InteractionTest,
     IRelief,
     Relief,
     ReliefF,
     Simba,
 )
+from immigrate.columns import ColumnWarning
 
 RAW = Columns(scale=None)
 FAMILY = [Relief(), ReliefF(), Simba(random_state=0), IRelief()]
@@ -143,3 +146,11 @@ def test_weight_on_one_sample_of_each_class_is_refused_by_the_test(other, table)
     with pytest.raises(ValueError, match="nearly all weight, or that of every class"):
         InteractionTest().fit(X, y, sample_weight=weight)
     ImmigrateClassifier(screen="pairs").fit(X, y, sample_weight=weight)
+
+
+def test_a_feature_of_one_level_makes_no_products():
+    X = pd.DataFrame({"same": ["a"] * 8, "x": np.arange(8.0), "z": [0.0, 1, 1, 0, 2, 1, 0, 1]})
+    y = [0, 0, 0, 0, 1, 1, 1, 1]
+    with pytest.warns(ColumnWarning, match="'same'"):
+        selector = ImmigrateSelector(pairs=True, test=False).fit(X, y)
+    assert "same" not in "".join(selector.get_feature_names_out())

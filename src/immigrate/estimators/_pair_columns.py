@@ -94,10 +94,13 @@ def _factors(x: Array, levels: Levels) -> Array:
 
 
 def _known_mean(columns: Array, weight: Array | None) -> Array:
-    """Means over the known values; 0 where there is none with a weight."""
+    """Means over the known values; 0 where there is none with a weight.
+
+    A nominal feature of one level has no columns, and so no means.
+    """
     is_known = ~np.isnan(columns).any(axis=1)
     counted = None if weight is None else weight[is_known]
-    if not is_known.any() or (counted is not None and not counted.any()):
+    if not columns.size or not is_known.any() or (counted is not None and not counted.any()):
         return np.zeros(columns.shape[1])
     # The sum of huge weights would overflow.
     share = None if counted is None else counted / counted.max()
