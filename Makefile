@@ -14,7 +14,7 @@ test: $(VENV)/.installed-test
 test-slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow
 
-# Drawn problems, every estimator: 20 minutes on two cores. One of them again: --number.
+# Drawn problems, every estimator: a quarter of an hour on two cores. One of them again: --number.
 fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m harness.fuzz --problems 5500
 
