@@ -154,3 +154,18 @@ def test_a_feature_of_one_level_makes_no_products():
     with pytest.warns(ColumnWarning, match="'same'"):
         selector = ImmigrateSelector(pairs=True, test=False).fit(X, y)
     assert "same" not in "".join(selector.get_feature_names_out())
+
+
+@pytest.mark.parametrize("model", [Relief(scale=None), IRelief(scale=None)])
+def test_gaps_in_a_huge_unscaled_column_are_no_overflow(model, table):
+    X, y = table
+    X = X * [1e100, 1.0, 1.0]
+    X[::7, 0] = np.nan
+    assert np.isfinite(model.fit(X, y).feature_importances_).all()
+
+
+def test_huge_weights_have_a_mean_in_the_selector(table):
+    X, y = table
+    plain = ImmigrateSelector(pairs=True, test=False).fit(X, y)
+    huge = ImmigrateSelector(pairs=True, test=False).fit(X, y, sample_weight=np.full(40, 1e307))
+    np.testing.assert_allclose(huge.transform(X), plain.transform(X), rtol=1e-9)
