@@ -25,7 +25,7 @@ LARGEST = float(np.finfo(np.float64).max)
 # Squares of larger differences, summed, leave the range of float64.
 LARGEST_SPAN = 1e150
 # Squares of smaller differences lose their last digits, and below 1e-162 all of them.
-SMALLEST_SPAN = 1e-145
+SMALLEST_SPAN = 3e-152
 
 
 class MixedTable(NamedTuple):

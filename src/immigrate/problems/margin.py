@@ -17,7 +17,7 @@ from immigrate.typing import Array, Codes, Mask
 # Squares of larger spans leave the range of float64.
 LARGEST_SPAN = 1e151
 # Smaller distances, or costs made of them, lose their last digits.
-SMALLEST_DISTANCE = 1e-290
+SMALLEST_DISTANCE = 1e-303
 SIGMA_RANGE = (1e-300, 1e300)
 # How far from the training samples new ones may lie, by the bytes of a number.
 LARGEST_REACH = {8: 1e150, 4: 1e15}
