@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow test-oldest faults bench paper-smoke lint docs requirements clean
+.PHONY: demo test test-slow test-oldest faults fuzz bench paper-smoke lint docs requirements clean
 
 demo: $(VENV)/.installed-test
 	$(BIN)/python -m immigrate.demo
@@ -22,6 +22,10 @@ test-oldest: .venv-oldest/.installed
 # More than 200 faults, ten minutes: full disk, no memory, Ctrl-C, damaged cache, kill -9.
 faults: $(VENV)/.installed-test
 	$(BIN)/python -m harness.faults
+
+# Drawn problems, every estimator: a quarter of an hour on two cores. One of them again: --number.
+fuzz: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m harness.fuzz --problems 5500
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_pass.py

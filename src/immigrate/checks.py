@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+# A few multiples of what lies between these, or parts of it, are still floats of full precision.
+SMALLEST, LARGEST = 1e-300, 1e300
+
 
 def check_option(name: str, value: Any, choices: Collection[str]) -> str:
     """`value` if it is one of `choices`."""
@@ -43,9 +46,13 @@ def check_finite(name: str, value: Any) -> float:
 
 
 def check_positive(name: str, value: Any) -> float:
-    """`value` as a finite float above 0."""
+    """`value` as a float above 0 that is neither tiny nor huge."""
     if not _is_real(value) or not 0 < value < np.inf:
         raise ValueError(f"{name} must be a number above 0, got {value!r}.")
+    if not SMALLEST <= value <= LARGEST:
+        raise ValueError(
+            f"{name} must be a number between {SMALLEST:.0e} and {LARGEST:.0e}, got {value!r}."
+        )
     return float(value)
 
 

@@ -4,14 +4,49 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Somebody who keeps what is said, and which category is not to be said any further."""
+
+    unsaid: type[Warning]
+    heard: list[str] = field(default_factory=list)
+
+
+# Of this thread, the innermost last.
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("_listeners", default=())
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn as if from the first caller outside this package."""
+    for listener in reversed(_listeners.get()):
+        if issubclass(category, listener.unsaid):
+            return
+        listener.heard.append(message)
     level, frame = 2, sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("immigrate."):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def heard_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
+    """The messages of `warn_user` in this thread meanwhile; those of category `unsaid` end here.
+
+    All others reach the user as well. ``warnings.catch_warnings`` would change the filters of the
+    whole process: of two threads each would hear what the other is told.
+    """
+    listener = Listener(unsaid)
+    token = _listeners.set((*_listeners.get(), listener))
+    try:
+        yield listener.heard
+    finally:
+        _listeners.reset(token)
 
 
 def progress(line: str) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from immigrate.core.cones import MATRIX_SETS, VECTOR_SETS, norm, psd_part, unit
+from immigrate.core.cones import MATRIX_SETS, VECTOR_SETS, WIDE, norm, psd_part, unit
 
 
 def symmetric(p):
@@ -44,6 +44,39 @@ def members(name, p):
             root = np.abs(root)
         Q = np.abs(root @ root.T) if name == "nonnegative" else root @ root.T
         yield Q / np.linalg.norm(Q)
+
+
+@pytest.mark.parametrize("p", [3, 12, WIDE])
+@pytest.mark.parametrize("smallest", [1e-6, 1e-10])
+def test_the_psd_part_keeps_small_positive_eigenvalues(p, smallest):
+    """They are weights of features: the cone is closed, and what lies in it stays as it is."""
+    rng = np.random.default_rng(p)
+    vectors = np.linalg.qr(rng.standard_normal((p, p)))[0]
+    eigenvalues = np.r_[-1.0, smallest, np.linspace(0.5, 1, p - 2)]
+    part = psd_part((vectors * eigenvalues) @ vectors.T)
+    kept = vectors[:, 1] @ part @ vectors[:, 1]
+    assert kept == pytest.approx(smallest, abs=1e-14 * p)
+
+
+def alternating_projection(A, n_rounds=20_000):
+    """Dykstra's algorithm as it was published: two projections and their corrections."""
+    X, P, Q = A, np.zeros_like(A), np.zeros_like(A)
+    for _ in range(n_rounds):
+        Y = psd_part(X + P)
+        P = X + P - Y
+        X = np.maximum(Y + Q, 0)
+        Q = Y + Q - X
+    return X
+
+
+@pytest.mark.parametrize("n_samples", [4, 8, 30])
+def test_the_projection_onto_both_cones_is_that_of_dykstra(n_samples):
+    """Of matrices as they come in a fit: few samples make them of low rank, and slow."""
+    rng = np.random.default_rng(n_samples)
+    d = np.abs(rng.standard_normal((n_samples, 6)))
+    A = unit((d.T * rng.choice([-1.0, 1.0], n_samples)) @ d)
+    found = MATRIX_SETS["both"].prox(A, 1.0)
+    np.testing.assert_allclose(found, alternating_projection(A), atol=1e-6)
 
 
 @given(A=matrices.filter(lambda A: np.linalg.eigvalsh(A).min() < -1e-3))

@@ -271,3 +271,17 @@ def test_sigma_does_not_depend_on_the_order_of_columns_among_ties(n_values):
         for _ in range(3):
             order, rows = rng.permutation(5), rng.permutation(150)
             assert typical_distance(X[rows][:, order], np.eye(5)) == pytest.approx(one, rel=1e-9)
+
+
+def test_the_automatic_width_is_an_eighth_of_the_median_distance():
+    """The number that docs/choosing-sigma.md measures and names."""
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    y = np.arange(30) % 2
+    raw = Columns(scale=None)
+    model = ImmigrateClassifier(columns=raw).fit(X, y)
+    pairs = X[:, None] - X[None]
+    q = (pairs**2).sum(axis=2)[~np.eye(30, dtype=bool)] / np.sqrt(4)
+    assert model.sigma_ == pytest.approx(np.median(q) / 8)
+    path = ImmigrateClassifierCV(ImmigrateClassifier(columns=raw)).fit(X, y)
+    grid = path.scores_path_["sigma"].unique()
+    np.testing.assert_allclose(np.sort(grid), np.median(q) / 2.0 ** np.arange(5, -1, -1))

@@ -15,7 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import Descent, IM4EClassifier, ImmigrateClassifier, Screen
+from immigrate.datasets import make_xor
+from immigrate.estimators import _screen
 from immigrate.estimators._screen import N_BEST, named_features, passes
+from immigrate.kernels.compiling import log_once
 
 SIGNALS = ["gene7", "gene23", "gene61"]
 
@@ -223,3 +226,17 @@ class TestMasks:
     def test_names_need_named_columns(self):
         with pytest.raises(ValueError, match="without column names"):
             named_features(["ab"], None, 3)
+
+
+def test_a_wide_table_without_a_screen_is_told_what_to_do_before_it_waits(monkeypatch, caplog):
+    monkeypatch.setattr(_screen, "WIDE_TABLE", 6)
+    log_once.cache_clear()
+    X, y = make_xor(n_samples=60, n_features=6, random_state=0)
+    ImmigrateClassifier().fit(X, y)
+    (record,) = caplog.records
+    assert "6 features make 21 weights" in record.message
+    assert "screen='im4e'" in record.message
+    caplog.clear()
+    log_once.cache_clear()
+    ImmigrateClassifier(screen=Screen(max_features=3)).fit(X, y)
+    assert not caplog.records

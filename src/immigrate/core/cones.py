@@ -16,12 +16,13 @@ from typing import Protocol
 import numpy as np
 from scipy import linalg
 
+from immigrate.core.doubly_nonnegative import nearest_doubly_nonnegative
 from immigrate.typing import Array
 
-ALTERNATING_ROUNDS = 1000
-ALTERNATING_TOLERANCE = 1e-12
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10
+# Features from which on another algorithm for eigenvectors is faster.
+WIDE = 256
 
 
 def norm(A: Array) -> float:
@@ -50,7 +51,9 @@ def even_sized(w: Array) -> Array:
 
 def psd_part(A: Array) -> Array:
     """Nearest positive semi-definite matrix: the positive part of the spectrum."""
-    eigenvalues, vectors = linalg.eigh(A, check_finite=False)
+    # Divide and conquer is the faster one for large matrices, in which all vectors are wanted.
+    driver = "evd" if len(A) >= WIDE else "evr"
+    eigenvalues, vectors = linalg.eigh(A, check_finite=False, driver=driver)
     is_positive = eigenvalues > 0
     root = vectors[:, is_positive] * np.sqrt(eigenvalues[is_positive])
     return root @ root.T
@@ -62,37 +65,9 @@ def nonnegative_part(A: Array) -> Array:
 
 
 def doubly_nonnegative_part(A: Array) -> Array:
-    """Nearest matrix that is both positive semi-definite and element-wise non-negative.
-
-    It is the PSD part of A + N for the smallest-normed such part over all N >= 0. The plain
-    iteration N <- (N - psd_part(A + N))^+ is Dykstra's alternating projection [1]_; Nesterov's
-    momentum with restarts [2]_ takes it from 1e-6 in 200 rounds to 1e-12 in about 100.
-
-    References
-    ----------
-    .. [1] J. P. Boyle and R. L. Dykstra, "A method for finding projections onto the
-       intersection of convex sets in Hilbert spaces", 1986.
-       :doi:`10.1007/978-1-4613-9940-7_3`
-    .. [2] B. O'Donoghue and E. Candes, "Adaptive restart for accelerated gradient schemes",
-       2015. :doi:`10.1007/s10208-013-9150-3`
-    """
+    """Nearest matrix that is both positive semi-definite and element-wise non-negative."""
     scale = norm(A)
-    if scale == 0:
-        return A
-    A = A / scale
-    lifted = ahead = np.zeros_like(A)
-    momentum = 1.0
-    for _ in range(ALTERNATING_ROUNDS):
-        following = nonnegative_part(ahead - psd_part(A + ahead))
-        moved = norm(following - ahead)
-        if np.vdot(ahead - following, following - lifted) > 0:
-            momentum = 1.0
-        faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        push = (momentum - 1) / faster * (following - lifted)
-        lifted, ahead, momentum = following, nonnegative_part(following + push), faster
-        if moved <= ALTERNATING_TOLERANCE:
-            break
-    return nonnegative_part(psd_part(A + lifted)) * scale
+    return nearest_doubly_nonnegative(A / scale) * scale if scale > 0 else A
 
 
 def clipped_psd_part(A: Array) -> Array:

@@ -24,6 +24,8 @@ COMPLETE = -1
 LARGEST = float(np.finfo(np.float64).max)
 # Squares of larger differences, summed, leave the range of float64.
 LARGEST_SPAN = 1e150
+# Squares of smaller differences lose their last digits, and below 1e-162 all of them.
+SMALLEST_SPAN = 3e-152
 
 
 class MixedTable(NamedTuple):
@@ -44,9 +46,9 @@ class MixedTable(NamedTuple):
         Difference of a sample from one of class c whose value is missing.
     both_missing : ndarray of shape (n_gaps, n_classes, n_classes)
     screen : ndarray of shape (p, n), float32
-        `values` in units of `span`, feature by feature.
+        `values` in units of `span`, feature by feature, NaN where missing.
     span : ndarray of shape (p,)
-        Range of a numeric feature in `values`, 1 for the others.
+        Range of a numeric feature in `values`, 1 for those of categories and without one.
     runs : ndarray of shape (n_runs, 3)
         Neighbouring features of one kind: first, last + 1, and whether they are plain, that
         is numeric and complete.
@@ -84,8 +86,8 @@ def mixed_table(
         _expected_differences(values[:, f], y, n_classes, bool(is_categorical[f]))
         for f in np.flatnonzero(has_gap)
     ]
-    span = np.where(is_categorical | has_gap, 1.0, difference_units(values, is_categorical))
-    low = np.where(is_categorical | has_gap, 0.0, _lowest(values))
+    span = difference_units(values, is_categorical)
+    low = np.where(is_categorical, 0.0, _lowest(values))
     return MixedTable(
         values,
         is_categorical,
@@ -94,10 +96,16 @@ def mixed_table(
         np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE).astype(np.intp),
         np.array([one for one, _ in filled]).reshape(-1, n_classes, n),
         np.array([both for _, both in filled]).reshape(-1, n_classes, n_classes),
-        np.ascontiguousarray(((values - low) / span).T, dtype=np.float32),
+        _screen(values, low, span),
         span,
         _runs(~is_categorical & ~has_gap),
     )
+
+
+def _screen(values: Array, low: Array, span: Array) -> NDArray[np.float32]:
+    # Halves do not overflow. Where nothing is known there is no lowest value, and none is needed.
+    shifted = values / 2 - np.where(np.isfinite(low), low, 0.0) / 2
+    return np.ascontiguousarray((shifted / (span / 2)).T, dtype=np.float32)
 
 
 def _codes(x: Array) -> Array:
@@ -118,7 +126,8 @@ def difference_units(
     X: Array, is_categorical: NDArray[np.bool_], *, scale: str | None = "range"
 ) -> Array:
     """What a difference of 1 is in each feature: its range, or 1 where it is not scaled."""
-    # A range that overflows is cut to the largest float.
+    # A range that overflows is cut to the largest float, which has no counterpart in float32.
+    X = X.astype(np.float64, copy=False)
     return 2 * np.minimum(_half_units(X, is_categorical, scale), LARGEST / 2)
 
 
@@ -134,6 +143,11 @@ def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) ->
             raise ValueError(
                 f"A feature of X spans {span:.3g}; squared differences would overflow. Use "
                 "scale='range', or scale the features first."
+            )
+        if 0 < span < SMALLEST_SPAN and not is_categorical.any():
+            raise ValueError(
+                f"No feature of X spans more than {span:.3g}; squared differences would vanish. "
+                "Use scale='range', or scale the features first."
             )
         return X
     # The smallest value is taken off first, so that integers differ by exact multiples. Halves

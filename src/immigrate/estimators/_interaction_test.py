@@ -15,11 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.checks import check_count, check_option, check_share
 from immigrate.columns import (
     FROM_DTYPE,
-    TrainingTable,
-    check_class_sizes,
     named_position,
     read_training_table,
 )
+from immigrate.estimators._counts import counts_and_classes, refuse_repeated
 from immigrate.estimators._pair_effect import PairEffect, pair_effect
 from immigrate.estimators._test_summary import methods_paragraph, plain_summary
 from immigrate.estimators._westfall_young import WestfallYoung
@@ -30,9 +29,7 @@ from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
 from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.blas import one_blas_thread
 from immigrate.inference.search import Effort
-from immigrate.messages import progress, warn_user
-from immigrate.scikit_learn import checked_sample_weight
-from immigrate.typing import Array
+from immigrate.messages import progress
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
@@ -375,48 +372,6 @@ class InteractionTest(StoredEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array, NDArray[Any]]:
-    """How often each sample was seen, and the classes of those that were."""
-    weight = checked_sample_weight(sample_weight, table.values)
-    if not weight.any():
-        raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
-    if table.numbers is not None:
-        if len(np.unique(table.numbers[weight > 0])) < 2:
-            raise ValueError("y is one number for all samples that have a weight.")
-        warn_if_no_counts(weight[weight > 0])
-        return weight, table.classes
-    seen, size = np.unique(table.codes[weight > 0], return_counts=True)
-    classes = table.classes[seen]
-    check_class_sizes(classes, size, least=1)
-    if size.max() == 1:
-        raise ValueError("Every class of y has one sample; nothing can be compared.")
-    warn_if_no_counts(weight[weight > 0])
-    return weight, classes
-
-
-def refuse_repeated(groups: ArrayLike) -> None:
-    """Samples of one patient are more alike than the test knows."""
-    names, counts = np.unique(np.asarray(groups), return_counts=True)
-    if counts.max(initial=1) == 1:
-        return
-    first = int(np.argmax(counts > 1))
-    raise ValueError(
-        f"groups has {len(counts)} members for {counts.sum()} samples; {names.tolist()[first]!r} has "
-        f"{counts[first]} of them. Samples are taken to be independent, and repeated ones make "
-        "p-values too small. Give one sample for each, or their mean."
-    )
-
-
-def warn_if_no_counts(weight: Array) -> None:
-    """Weights that sum to 1 would say that there is one sample."""
-    if weight.sum() < 0.5 * weight.sum() ** 2 / np.sum(weight**2):
-        warn_user(
-            f"sample_weight sums to {weight.sum():.3g} over {len(weight)} samples. The test reads "
-            "weights as counts; multiply weights of importance by sum(w) / sum(w**2).",
-            UserWarning,
-        )
 
 
 def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:

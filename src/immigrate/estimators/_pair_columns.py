@@ -50,11 +50,17 @@ class PairColumns:
 
     def products(self, values: Array, pairs: Codes) -> Array:
         """The columns of all pairs, side by side: (n, n_columns)."""
-        columns = [
-            self._centred(values, a)[:, i] * self._centred(values, b)[:, j]
-            for a, b in pairs
-            for i, j in self._places(a, b)
-        ]
+        with np.errstate(over="ignore"):  # refused below
+            columns = [
+                self._centred(values, a)[:, i] * self._centred(values, b)[:, j]
+                for a, b in pairs
+                for i, j in self._places(a, b)
+            ]
+        if any(np.isinf(column).any() for column in columns):
+            raise ValueError(
+                "The product of two features overflows. Scale the features first, for example "
+                "with StandardScaler."
+            )
         return np.column_stack(columns) if columns else np.empty((len(values), 0))
 
     def names(self, names: Sequence[Any], pairs: Codes) -> list[str]:
@@ -88,10 +94,15 @@ def _factors(x: Array, levels: Levels) -> Array:
 
 
 def _known_mean(columns: Array, weight: Array | None) -> Array:
-    """Means over the known values; 0 where there is none with a weight."""
+    """Means over the known values; 0 where there is none with a weight.
+
+    A nominal feature of one level has no columns, and so no means.
+    """
     is_known = ~np.isnan(columns).any(axis=1)
     counted = None if weight is None else weight[is_known]
-    if not is_known.any() or (counted is not None and not counted.any()):
+    if not columns.size or not is_known.any() or (counted is not None and not counted.any()):
         return np.zeros(columns.shape[1])
-    mean: Array = np.average(columns[is_known], axis=0, weights=counted)
+    # The sum of huge weights would overflow.
+    share = None if counted is None else counted / counted.max()
+    mean: Array = np.average(columns[is_known], axis=0, weights=share)
     return mean

@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
+from immigrate.estimators._counts import is_comparable
 from immigrate.estimators._im4e import feature_weights
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._interaction_test import InteractionTest
@@ -34,6 +35,9 @@ from immigrate.typing import Array, Mask
 # Features that stay where none passes, and features of pairs that "pairs" adds.
 N_BEST = 5
 N_OF_PAIRS = 20
+LEAST_SHARE = 1e-6
+# From so many features on the steps of a fit take seconds each.
+WIDE_TABLE = 1000
 SCREENS = ("im4e", "pairs")
 
 
@@ -162,6 +166,18 @@ def resolved_screen(screen: Any) -> Screen:
     return Screen(screen)
 
 
+def say_if_wide(n_features: int) -> None:
+    """One line in the log before a fit that will take long, and what to do about it."""
+    from immigrate.kernels.compiling import log_once
+
+    if n_features >= WIDE_TABLE:
+        log_once(
+            f"immigrate: {n_features} features make {n_features * (n_features + 1) // 2:,} "
+            "weights, and a fit takes a minute or more. screen='im4e' lets the strongest features "
+            "enter only; verbose=True shows the steps."
+        )
+
+
 def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
     """Mask of the features of the strongest pairs by `InteractionTest`."""
     reader = data.reader
@@ -174,6 +190,11 @@ def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
     # A screen needs the order of the pairs and no list of finds: one round of the test will do.
     test = InteractionTest(stepwise=False, n_jobs=n_jobs)
     count, names = as_counts(data.anchor_weight), np.array(reader.names, dtype=object)[told]
+    if count is not None:
+        # A sample that counts a millionth of another says nothing, and leaves the test no digits.
+        count = np.where(count > 0, np.maximum(count, LEAST_SHARE * count.max()), 0.0)
+        if not is_comparable(data.codes, count):
+            return is_strong
     read = ReadTable(data.X[:, told], reader.is_nominal[told], data.codes, names, count)
     strongest = fitted_on_read(test, read).strongest_features(N_OF_PAIRS)
     is_strong[told] = np.isin(names.astype(str), strongest.astype(str))

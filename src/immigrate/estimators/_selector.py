@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -24,14 +23,15 @@ from immigrate.columns import (
     typed_table,
 )
 from immigrate.estimators._chosen_columns import chosen_columns
+from immigrate.estimators._counts import warn_if_no_counts
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._importance import chosen_by_importance
-from immigrate.estimators._interaction_test import warn_if_no_counts
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
+from immigrate.messages import heard_warnings
 from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
 from immigrate.typing import Array, Codes, Mask
 
@@ -230,9 +230,8 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
             X = typed_table(table)
         elif table.feature_names is not None:
             X = pd.DataFrame(X, columns=table.feature_names)
-        with warnings.catch_warnings():
-            # Said already, about the table as the user gave it.
-            warnings.simplefilter("ignore", ColumnWarning)
+        # Said already, about the table as the user gave it.
+        with heard_warnings(unsaid=ColumnWarning):
             return importances(self.estimator_, X, y, sample_weight)
 
     @property

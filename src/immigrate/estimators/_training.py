@@ -109,13 +109,19 @@ def anchor_weights(source: TrainingTable, sample_weight: Any, class_weight: Any)
     if sample_weight is not None:
         weight = checked_sample_weight(sample_weight, source.values)
     if class_weight is not None:
-        weight = weight * class_weights(source, class_weight)
+        # The product of two huge weights would overflow.
+        weight = _largest_one(weight) * _largest_one(class_weights(source, class_weight))
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
     # Twice, so that huge weights do not overflow their sum.
-    weight = weight / weight.max()
+    weight = _largest_one(weight)
     scaled: Array = weight / weight.sum()
     return scaled
+
+
+def _largest_one(weight: Array) -> Array:
+    largest = float(weight.max())
+    return weight / largest if largest > 0 else weight
 
 
 def class_weights(source: TrainingTable, class_weight: Any) -> Array:

@@ -33,7 +33,13 @@ def nearest_pairs(table: MixedTable, anchors, w, rule: Nearest) -> Pairs:
     """Each anchor with its nearest samples of every group of candidates."""
     screening = _screening_weights(table, w, rule.is_squared)
     screened = _screened_distances(table, anchors, screening, rule.is_squared)
-    return Pairs(*_nearest(table, anchors, w, screened, rule))
+    most = anchors.size * table.y.size
+    # Made here and not in compiled code: Numba turns a tuple of arrays into Python objects without
+    # a look at Ctrl-C in between, which then ends in a SystemError.
+    codes = np.empty((2, most), dtype=np.intp)
+    found = Pairs(codes[0], codes[1], np.empty(most), np.empty(most))
+    n_found = _nearest(table, anchors, w, screened, rule, found)
+    return Pairs(*(column[:n_found].copy() for column in found))
 
 
 def difference_sum(table: MixedTable, pairs: Pairs, *, is_squared: bool):
@@ -50,9 +56,12 @@ def sum_over_anchors(statistic, anchors, n_samples: int, n_threads: int):
 
 def _screening_weights(table, w, is_squared):
     """Weights of differences in units of the range, the largest 1."""
-    weights = w * table.span ** (2 if is_squared else 1)
-    largest = weights.max()
-    return (weights / largest if largest > 0 else weights).astype(np.float32)
+    if not w.any():
+        return np.zeros(w.size, dtype=np.float32)
+    # By logarithms: powers of large spans overflow, and weights of 0 are minus infinity here.
+    with np.errstate(divide="ignore"):
+        log = np.log(w) + (2 if is_squared else 1) * np.log(table.span)
+    return np.exp(log - log.max()).astype(np.float32)
 
 
 @jit_allocating_cached
@@ -99,7 +108,7 @@ def _add_feature(tile, table, f, i, start, weight, is_squared):
     x, own = table.screen[f, start : start + tile.size], table.screen[f, i]
     if table.gap[f] != COMPLETE:
         for j in range(tile.size):
-            d = np.float32(_difference(table, f, i, start + j))
+            d = np.float32(_difference(table, f, i, start + j) / table.span[f])
             tile[j] += weight * (d * d if is_squared else d)
     elif table.is_categorical[f]:
         for j in range(tile.size):
@@ -158,12 +167,10 @@ def _plain_distance(a, b, w, is_squared):
 
 
 @jit_allocating_cached
-def _nearest(table, anchors, w, screened, rule):
-    """Columns of `Pairs`."""
+def _nearest(table, anchors, w, screened, rule, found):
+    """Write the pairs to `found`; their number."""
     n = table.y.size
-    most = anchors.size * n
-    anchor, neighbour = np.empty(most, dtype=np.intp), np.empty(most, dtype=np.intp)
-    weight, distance = np.empty(most), np.empty(most)
+    anchor, neighbour, weight, distance = found
     candidates, near = np.empty(n, dtype=np.intp), np.empty(n)
     group, size = table.y.copy(), 0
     for a in range(anchors.size):
@@ -183,12 +190,7 @@ def _nearest(table, anchors, w, screened, rule):
                 anchor[size], neighbour[size], distance[size] = i, candidates[c], near[c]
                 weight[size] = share[g] if near[c] < low[g] else tied_share[g]
                 size += 1
-    return (
-        anchor[:size].copy(),
-        neighbour[:size].copy(),
-        weight[:size].copy(),
-        distance[:size].copy(),
-    )
+    return size
 
 
 @jit_allocating

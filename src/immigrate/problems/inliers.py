@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 
 from immigrate.core.objective import hit_and_miss
 from immigrate.kernels.results import MarginPass
@@ -45,12 +46,15 @@ class InlierProblem:
         """Cost, gradient and leave-one-out scores at `W`."""
         scores = self._margin.loo_scores(W, sigma)
         hit, miss = hit_and_miss(scores.free_energy, self._y, sigma)
-        # log(1 - gamma), gamma = 1 / (1 + exp((hit - miss) / sigma)), with nothing overflowing.
-        log_outlier = -np.logaddexp(0.0, (miss - hit) / sigma)
-        cost = float(sigma * (self._anchor_weight @ log_outlier))
+        with np.errstate(over="ignore"):  # infinity is what a tiny sigma stands for
+            ratio = (miss - hit) / sigma
+        # -sigma log(1 - gamma), gamma = 1 / (1 + exp(-ratio)): for a tiny sigma the part above 0
+        # of miss - hit, which sigma times a logarithm could not say.
+        energy = np.maximum(miss - hit, 0.0) + sigma * np.log1p(np.exp(-np.abs(ratio)))
+        cost = -float(self._anchor_weight @ energy)
         if cost > reject_above:
             return MarginPass(cost, None, scores)
-        inliers = self._margin.with_anchor_weight(self._anchor_weight * -np.expm1(log_outlier))
+        inliers = self._margin.with_anchor_weight(self._anchor_weight * expit(ratio))
         return MarginPass(cost, inliers.evaluate(W, sigma).gradient, scores)
 
     def cost_rounding(self, sigma: float) -> float:

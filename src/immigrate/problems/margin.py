@@ -18,6 +18,8 @@ from immigrate.typing import Array, Codes, Mask
 
 # Squares of larger spans leave the range of float64.
 LARGEST_SPAN = 1e151
+# Smaller distances, or costs made of them, lose their last digits.
+SMALLEST_DISTANCE = 1e-303
 SIGMA_RANGE = (1e-300, 1e300)
 # How far from the training samples new ones may lie, by the bytes of a number.
 LARGEST_REACH = {8: 1e150, 4: 1e15}
@@ -183,6 +185,11 @@ class MarginProblem:
         if largest > LARGEST_SPAN:
             raise ValueError(
                 f"A feature of X spans {largest:.3g}; squared distances would overflow. "
+                "Scale the features first, for example with StandardScaler."
+            )
+        if 0 < largest < SMALLEST_DISTANCE ** (1 / self.form.degree):
+            raise ValueError(
+                f"No feature of X spans more than {largest:.3g}; distances would vanish. "
                 "Scale the features first, for example with StandardScaler."
             )
         return int(np.frexp(largest)[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import threading
 import warnings
 from collections.abc import Callable
 from importlib import resources
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_IN_HEAT_MAP = 25
+_drawing = threading.Lock()
 
 
 def page(summary: dict[str, Any], model: Any) -> str:
@@ -130,7 +132,8 @@ def svg(size: tuple[float, float], draw: Callable[[Figure], Any]) -> str:
         "default",
         {"svg.hashsalt": "immigrate", "svg.fonttype": "none"},
     ]
-    with mpl.style.context(style), warnings.catch_warnings():
+    # Styles and filters of warnings are those of the process: one thread at a time.
+    with _drawing, mpl.style.context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)

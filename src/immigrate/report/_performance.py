@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.parallel import Parallel, delayed
 
 from immigrate.columns import ColumnWarning
+from immigrate.messages import heard_warnings
 from immigrate.report._given import Given
 from immigrate.scikit_learn import rows_of
 from immigrate.typing import Array, Codes
@@ -53,9 +53,8 @@ def held_out(
     estimator: Any, X: Any, y: np.ndarray, train: Codes, test: Codes
 ) -> tuple[np.ndarray, Array]:
     """Predictions and probabilities of the test samples by a fit to the others."""
-    with warnings.catch_warnings():
-        # The page speaks of the columns of the whole table.
-        warnings.simplefilter("ignore", ColumnWarning)
+    # The page speaks of the columns of the whole table.
+    with heard_warnings(unsaid=ColumnWarning):
         model = clone(estimator).fit(rows_of(X, train), y[train])
         new = rows_of(X, test)
         return model.predict(new), model.predict_proba(new)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -15,7 +14,7 @@ from immigrate.checks import check_count, check_share
 from immigrate.columns import ColumnWarning
 from immigrate.estimators import ImmigrateClassifierCV
 from immigrate.files import write_text_whole
-from immigrate.messages import progress
+from immigrate.messages import heard_warnings, progress
 from immigrate.report._given import Given
 from immigrate.report._page import check_can_be_drawn, page
 from immigrate.report._summary import summarised
@@ -145,15 +144,15 @@ class Report:
 
 
 def _fitted(estimator: Any, given: Given) -> tuple[Any, list[str]]:
-    """A fitted clone, with the names of columns where all its steps can pass them on; warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = _fitted_with_names(estimator, given.X, given.y)
+    """A fitted clone, with the names of columns where all its steps can pass them on; warnings.
+
+    The warnings are those of this library; what other steps of a pipeline warn of reaches the
+    user and not the page.
+    """
     # What there is to say about columns is in the summary.
-    caught = [warning for warning in caught if not issubclass(warning.category, ColumnWarning)]
-    for warning in caught:
-        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return model, list(dict.fromkeys(str(warning.message) for warning in caught))
+    with heard_warnings(unsaid=ColumnWarning) as heard:
+        model = _fitted_with_names(estimator, given.X, given.y)
+    return model, list(dict.fromkeys(heard))
 
 
 def _fitted_with_names(estimator: Any, X: Any, y: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from immigrate.checks import check_count
@@ -12,8 +13,17 @@ from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
 from immigrate.kernels.nearest_rule import Nearest, Pairs
 from immigrate.kernels.threads import n_threads
+from immigrate.messages import warn_user
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, signed
 from immigrate.typing import Array, Codes
+
+NO_USE = (
+    "The ascent ended at weights of 0: no feature differs more from misses than from hits. Check "
+    "that the features are not constant and that they carry information about the classes."
+)
+
+# Weights grow to about this times the number of steps: squares of both, multiplied, stay floats.
+LARGEST_SPAN = 1e70
 
 
 class Simba(MarginSelector):
@@ -55,7 +65,8 @@ class Simba(MarginSelector):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        w^2, the largest scaled to 1.
+        w^2, the largest scaled to 1; all 0, with a warning, where no weights have a margin above
+        that of none.
     margin_ : float
         Mean margin of the samples at these weights.
     classes_ : ndarray of shape (n_classes,)
@@ -113,6 +124,12 @@ class Simba(MarginSelector):
     def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
         from immigrate.kernels.threads import run_in_order
 
+        largest = float(table.span.max())
+        if self.scale is None and largest > LARGEST_SPAN:
+            raise ValueError(
+                f"A feature of X spans {largest:.3g}; weights climb in steps of that length, and "
+                "distances would overflow. Use scale='range', or scale the features first."
+            )
         n, p = table.values.shape
         margin = Margin(table, np.full(n, 1 / n) if anchor_weight is None else anchor_weight)
         rng = check_random_state(self.random_state)
@@ -127,6 +144,8 @@ class Simba(MarginSelector):
         )
         values = [margin.value(w) for w in ends]
         best = ends[int(np.argmax(values))]
+        if not best.any():
+            warn_user(NO_USE, ConvergenceWarning)
         return {"feature_importances_": best**2, "margin_": max(values)}
 
 
@@ -134,7 +153,9 @@ def ascent(margin: Margin, w: Array, visits: Codes) -> Array:
     """Weights after one gradient step for each visited sample, largest |w| scaled to 1."""
     for i in visits:
         w = w + margin.gradient(w, i)
-    return w / np.abs(w).max()
+    largest = np.abs(w).max()
+    # Steps can end at weights of 0 exactly, where no feature leads further to misses than to hits.
+    return w / largest if largest > 0 else w
 
 
 class Margin:

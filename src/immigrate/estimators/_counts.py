@@ -1,0 +1,98 @@
+"""Sample weights that are counts, and samples that are not independent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from immigrate.columns import TrainingTable, check_class_sizes
+from immigrate.messages import warn_user
+from immigrate.scikit_learn import checked_sample_weight
+from immigrate.typing import Array, Codes
+
+# More samples than any table has; the folds of the test count them in 64 bits.
+MOST_SAMPLES = 1e12
+LEAST_SAMPLES = 1e-6
+LEAST_SHARE = 1e-9
+LEAST_SIZE = 1.5
+
+
+def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array, NDArray[Any]]:
+    """How often each sample was seen, and the classes of those that were."""
+    weight = _counts(checked_sample_weight(sample_weight, table.values))
+    if table.numbers is not None:
+        _check_numbers(table.numbers, weight)
+        return weight, table.classes
+    seen, size = np.unique(table.codes[weight > 0], return_counts=True)
+    classes = table.classes[seen]
+    check_class_sizes(classes, size, least=1)
+    if size.max() == 1:
+        raise ValueError("Every class of y has one sample; nothing can be compared.")
+    if not is_comparable(table.codes, weight):
+        raise ValueError(
+            "sample_weight gives nearly all weight, or that of every class, to one sample; "
+            "nothing can be compared."
+        )
+    warn_if_no_counts(weight[weight > 0])
+    return weight, classes
+
+
+def _counts(weight: Array) -> Array:
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
+    if not LEAST_SAMPLES < weight.max() < MOST_SAMPLES / len(weight):
+        raise ValueError(
+            f"The largest number in sample_weight is {weight.max():.3g}. The test reads weights "
+            f"as counts, and counts below {LEAST_SAMPLES:.0e}, or of more than {MOST_SAMPLES:.0e} "
+            "samples in all, are not sensible; multiply weights of importance by sum(w) / "
+            "sum(w**2)."
+        )
+    # A sample that counts so much less than another was not seen, for all that sums of counts say.
+    return np.where(weight >= LEAST_SHARE * weight.max(), weight, 0.0)
+
+
+def _check_numbers(numbers: Array, weight: Array) -> None:
+    if len(np.unique(numbers[weight > 0])) < 2 or effective_size(weight) < LEAST_SIZE:
+        raise ValueError(
+            "y is one number for all samples that have a weight to speak of; nothing can be "
+            "compared."
+        )
+    warn_if_no_counts(weight[weight > 0])
+
+
+def refuse_repeated(groups: ArrayLike) -> None:
+    """Samples of one patient are more alike than the test knows."""
+    names, counts = np.unique(np.asarray(groups), return_counts=True)
+    if counts.max(initial=1) == 1:
+        return
+    first = int(np.argmax(counts > 1))
+    raise ValueError(
+        f"groups has {len(counts)} members for {counts.sum()} samples; {names.tolist()[first]!r} "
+        f"has {counts[first]} of them. Samples are taken to be independent; repeated ones make "
+        "p-values too small. Give one sample for each, or their mean."
+    )
+
+
+def is_comparable(codes: Codes, weight: Array) -> bool:
+    """Whether there is more than one sample to speak of, and in some class too."""
+    classes = np.unique(codes[weight > 0])
+    largest = max(effective_size(weight[codes == c]) for c in classes)
+    return min(largest, effective_size(weight)) >= LEAST_SIZE
+
+
+def effective_size(weight: Array) -> float:
+    """Number of samples of equal weight that would be worth as much: sum(w)^2 / sum(w^2)."""
+    share = weight / weight.max()  # squares of tiny weights would vanish
+    return float(share.sum() ** 2 / np.sum(share**2))
+
+
+def warn_if_no_counts(weight: Array) -> None:
+    """Weights that sum to 1 would say that there is one sample."""
+    if weight.sum() < 0.5 * effective_size(weight):
+        warn_user(
+            f"sample_weight sums to {weight.sum():.3g} over {len(weight)} samples. The test reads "
+            "weights as counts; multiply weights of importance by sum(w) / sum(w**2).",
+            UserWarning,
+        )
