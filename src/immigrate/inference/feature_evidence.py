@@ -32,7 +32,7 @@ from immigrate.inference.residuals import SMALLEST_SHARE_LEFT, Contrast
 from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix
 from immigrate.inference.term_columns import column_penalty, low_columns, term_columns
 from immigrate.inference.term_forms import combined_log_p, form_results
-from immigrate.inference.term_moments import Moments, without_untestable
+from immigrate.inference.term_moments import Moments, with_uncertainty, without_untestable
 from immigrate.inference.term_statistics import term_results
 from immigrate.typing import Array, Codes, Mask
 
@@ -163,7 +163,7 @@ class _LeavingOut:
             left = max(self.contrasts[c].share_left, SMALLEST_SHARE_LEFT)
             variance, cleared = weight * own**2 / left, C - explained[0].T
             S = (cleared * variance) @ cleared.T
-            fourth, scale = variance**2 / weight, 1.0
+            fourth, scale = 2 * variance**2 / weight, 1.0
         else:
             v = link.covariance(mu, c, c)
             variance, fourth = weight * v, weight * v * (1 - 6 * v)
@@ -177,5 +177,9 @@ class _LeavingOut:
             scale = np.sqrt(left * variance.sum() / max(float(weight @ own**2), TINY))
         U, raw = C @ (weight * own * scale), (C * variance) @ C.T
         # What another feature has as well is its own, however rough; the model may not follow it.
-        kurtosis = np.where(self._is_copied[feature], np.inf, C**4 @ fourth)[None]
-        return without_untestable(U[None, :, None], S[None], raw[None], kurtosis, MOST_EXPLAINED)
+        plain = (C**4 @ fourth)[None]
+        kurtosis = np.where(self._is_copied[feature], np.inf, plain)
+        S, raw = S[None], raw[None]
+        if self.data.outcome.is_number:
+            S = with_uncertainty(S, raw, plain)
+        return without_untestable(U[None, :, None], S, raw, kurtosis, MOST_EXPLAINED)

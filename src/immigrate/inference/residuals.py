@@ -53,7 +53,7 @@ class Contrast:
         w * r for each of d sets of labels, the observed ones first: U = C @ residual.
     variance, fourth_cumulant : ndarray of shape (n,)
         w * V and w * V (1 - 6 V): those of the weighted residuals, were they not cleared. Of
-        numbers w * omega and w * omega^2.
+        numbers w * omega and 2 w * omega^2, which says how few samples decide.
     share_left : float
         Variance of the cleared residuals as a share of that of the raw ones.
     explained : ndarray of shape (k, n)
@@ -63,6 +63,8 @@ class Contrast:
     dispersion : float
         Variance of a residual over the weight that its sample has in a fit: 1 for classes, the
         mean of omega for numbers.
+    is_estimated : bool
+        Whether variances are estimated from the residuals, sample by sample.
     """
 
     residual: Array
@@ -72,6 +74,7 @@ class Contrast:
     explained: Array
     added: Array
     dispersion: float = 1.0
+    is_estimated: bool = False
 
     @property
     def n_sets(self) -> int:
@@ -161,11 +164,12 @@ class NumberRefit(Refit):
             Contrast(
                 residual=self.weight[:, None] * r,
                 variance=variance,
-                fourth_cumulant=self.weight * omega**2,
+                fourth_cumulant=2 * self.weight * omega**2,
                 share_left=float(self.weight @ r[:, 0] ** 2 / max(variance.sum(), TINY)),
                 explained=explained,
                 added=added,
                 dispersion=max(float(variance.sum() / self.weight.sum()), TINY),
+                is_estimated=True,
             )
         ]
 
