@@ -1,0 +1,413 @@
+"""One panel of a pair: a surface of two numbers, curves per level, or cells of two features' levels.
+
+Colours are solid where the 95 % interval excludes 0 and pale elsewhere; hatching says that few
+samples are near.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immigrate.estimators import PairEffect
+from immigrate.plotting.style import PALETTE, short_names
+from immigrate.typing import Array, Mask
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = "RdBu_r"
+PALENESS = 0.65  # share of white where the interval holds 0
+FEW = 5
+"""Fewer samples near a point than this, and nothing should be read from it."""
+
+REACH = 2
+"""A point of a grid of numbers stands for so many points on either side when samples are counted."""
+
+N_FINE = 160
+MOST_POINTS = 1000
+MOST_CURVES = 7
+MOST_NUMBERED = (30, 8)
+"""Rows and columns up to which each cell holds its value and its count."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """What all panels of a picture have in common.
+
+    Attributes
+    ----------
+    effect : PairEffect
+        Turned so that its first feature goes to the right.
+    shown : list of int
+        The classes that have a panel.
+    """
+
+    effect: PairEffect
+    shown: list[int]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the feature that goes to the right, and of the one that goes up."""
+        return short_names(axis.name for axis in self.effect.axes)
+
+    @property
+    def support(self) -> Array:
+        """Samples near each point: (g, h)."""
+        near = self.effect.counts
+        for k, axis in enumerate(self.effect.axes):
+            if not axis.has_levels:
+                near = window_sums(near, k)
+        return near
+
+    @property
+    def limit(self) -> float:
+        """Largest value that samples stand behind, in any panel: the end of the colours."""
+        value = np.abs(self.effect.value[self.shown])  # (c, g, h)
+        is_near = np.broadcast_to(self.support >= FEW, value.shape)
+        largest = float(value[is_near].max() if is_near.any() else value.max())
+        return largest if largest > 0 else 1.0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether some values are beyond the ends of the colours."""
+        return bool(np.abs(self.effect.value[self.shown]).max() > self.limit * (1 + 1e-9))
+
+    def is_sure(self, c: int) -> Mask:
+        """Whether the interval of each point excludes 0."""
+        return (self.effect.low[c] > 0) | (self.effect.high[c] < 0)
+
+    def mappable(self) -> Any:
+        """The scale of colours, for a colour bar."""
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
+
+        return ScalarMappable(Normalize(-self.limit, self.limit), COLOURS)
+
+    def key(self) -> list[Any]:
+        """What the kinds of shading mean, for a legend."""
+        from matplotlib.patches import Patch
+
+        # Both ends of the colours at once would need a patch of two halves; one end is enough.
+        colour = self.mappable().to_rgba(0.8 * self.limit)
+        kinds = [
+            Patch(facecolor=colour, edgecolor="black", label="95 % interval excludes 0"),
+            Patch(facecolor=paled(np.array(colour)), label="95 % interval includes 0"),
+        ]
+        if np.any(self.support < FEW):
+            hatched = Patch(facecolor="white", edgecolor="0.5", hatch="////", linewidth=0)
+            hatched.set_label(f"fewer than {FEW} samples{self.where}")
+            kinds.append(hatched)
+        return kinds
+
+    where = " near"
+    has_colours = True
+
+    def panel_size(self) -> tuple[float, float]:
+        """Width and height of a panel in inches, beside others or alone."""
+        return (5.2, 4.4) if len(self.shown) == 1 else (2.9, 2.6)
+
+    def draw(self, ax: Axes, c: int) -> None:
+        """Draw the panel of a class."""
+        raise NotImplementedError
+
+
+class SurfacePanels(Panels):
+    """Two numbers: a surface, its contour lines, and the samples as points."""
+
+    def draw(self, ax: Axes, c: int) -> None:
+        """Draw the surface of a class."""
+        x, y = (np.asarray(axis.values, dtype=np.float64) for axis in self.effect.axes)
+        scale_axis(ax, "x", x)
+        scale_axis(ax, "y", y)
+        fine_x, fine_y = fine_values(x), fine_values(y)
+
+        def fine(values: Array) -> Array:
+            return on_finer_grid(values, (x, y), (fine_x, fine_y))
+
+        value, low, high = (
+            fine(part[c]) for part in (self.effect.value, self.effect.low, self.effect.high)
+        )
+        is_sure = (low > 0) | (high < 0)
+        colours = shades(self.mappable(), value, is_sure)
+        ax.pcolormesh(fine_x, fine_y, colours.swapaxes(0, 1), shading="nearest", rasterized=True)
+        grid = (fine_x, fine_y)
+        steps = np.linspace(-self.limit, self.limit, 9)
+        ax.contour(*grid, value.T, levels=steps, colors="0.45", linewidths=0.5, linestyles="-")
+        if is_sure.any() and not is_sure.all():
+            ax.contour(*grid, is_sure.T.astype(float), levels=[0.5], colors="black", linewidths=1)
+        is_few = fine(self.support) < FEW
+        if is_few.any():
+            hatch(ax, grid, is_few.T)
+        self._draw_samples(ax, c)
+        ax.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+
+    def _draw_samples(self, ax: Axes, c: int) -> None:
+        """Samples of the class in black, others in white; where the label is a number, all alike."""
+        places = [axis.samples for axis in self.effect.axes]
+        drawn = self.drawn_samples()
+        size = float(np.clip(4000 / max(len(drawn), 1), 4, 14))
+        is_class = self.is_class(c)[drawn]
+        for is_in, face in ((~is_class, "white"), (is_class, "black")):
+            x, y = (place[drawn][is_in] for place in places)
+            ax.scatter(x, y, s=size, c=face, edgecolors="black", linewidths=0.4, alpha=0.7)
+
+    def drawn_samples(self) -> NDArray[np.intp]:
+        """Samples with both values; of very many an even choice."""
+        is_known = ~np.isnan(self.effect.axes[0].samples + self.effect.axes[1].samples)
+        known = np.flatnonzero(is_known)
+        return known[:: -(-len(known) // MOST_POINTS) or 1]
+
+    def is_class(self, c: int) -> Mask:
+        """Whether each sample is of class c."""
+        if self.effect.is_number:
+            return np.ones(len(self.effect.labels), dtype=bool)
+        return np.asarray(self.effect.labels == self.effect.classes[c])
+
+    def key(self) -> list[Any]:
+        """Shadings and points."""
+        from matplotlib.lines import Line2D
+
+        n_known = int(np.sum(self.effect.counts))
+        n_drawn = len(self.drawn_samples())
+        some = "" if n_drawn == MOST_POINTS or n_drawn * 2 > n_known else " (some of them)"
+        words = {"black": f"samples{some}"}
+        if not self.effect.is_number:
+            is_alone = len(self.shown) == 1
+            who = short_names([self.effect.classes[self.shown[0]]])[0] if is_alone else "the class"
+            words = {"black": f"samples of {who}{some}", "white": f"other samples{some}"}
+        points = [
+            Line2D([], [], ls="", marker="o", ms=4, mfc=face, mec="black", label=label)
+            for face, label in words.items()
+        ]
+        return [*super().key(), *points]
+
+
+class CurvePanels(Panels):
+    """Levels beside a number: a curve per level, with a band for its interval."""
+
+    has_colours = False
+
+    def draw(self, ax: Axes, c: int) -> None:
+        """Draw the curves of a class, thin where few samples are near."""
+        x = np.asarray(self.effect.axes[0].values, dtype=np.float64)
+        scale_axis(ax, "x", x)
+        ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+        strongest, others = self.ranked()
+        for k in others:
+            ax.plot(x, self.effect.value[c, :, k], color="0.8", linewidth=0.6, zorder=0)
+        for colour, k in zip(PALETTE, strongest):
+            value, low, high = (
+                part[c, :, k] for part in (self.effect.value, self.effect.low, self.effect.high)
+            )
+            ax.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+            ax.plot(x, value, color=colour, linewidth=0.8)
+            is_near = self.support[:, k] >= FEW
+            thick = np.where(is_near, value, np.nan)
+            ax.plot(x, thick, color=colour, linewidth=2.4)
+        ax.set_xlim(x[0], x[-1])
+        ax.set_ylim(self.range())
+        ax.spines[["top", "right"]].set_visible(False)
+
+    def ranked(self) -> tuple[list[int], list[int]]:
+        """Levels with the largest effects, in their order, and the others."""
+        squares = np.sum(self.effect.value[self.shown] ** 2 * self.effect.counts, axis=(0, 1))
+        strongest = sorted(np.argsort(-squares, kind="stable")[:MOST_CURVES].tolist())
+        return strongest, [k for k in range(len(squares)) if k not in strongest]
+
+    def range(self) -> tuple[float, float]:
+        """Ends of the vertical axis: the curves, and the bands where samples are near."""
+        strongest, _ = self.ranked()
+        parts = [part[self.shown][:, :, strongest] for part in (self.effect.low, self.effect.high)]
+        is_near = np.broadcast_to(self.support[:, strongest] >= FEW, parts[0].shape)
+        values = self.effect.value[self.shown]
+        low = min(float(values.min()), float(parts[0][is_near].min(initial=0)))
+        high = max(float(values.max()), float(parts[1][is_near].max(initial=0)))
+        margin = 0.04 * (high - low) or 1.0
+        return low - margin, high + margin
+
+    def key(self) -> list[Any]:
+        """Levels, bands and widths of lines."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        strongest, others = self.ranked()
+        texts = short_names(self.effect.axes[1].values, most=24)
+        handles: list[Any] = [
+            Line2D([], [], color=colour, linewidth=2.4, label=texts[k])
+            for colour, k in zip(PALETTE, strongest)
+        ]
+        if others:
+            label = f"{len(others)} other levels"
+            handles.append(Line2D([], [], color="0.8", linewidth=0.8, label=label))
+        handles.append(Patch(color="0.85", label="95 % interval"))
+        if np.any(self.support[:, strongest] < FEW):
+            label = f"thin: fewer than {FEW} samples near"
+            handles.append(Line2D([], [], color="black", linewidth=0.8, label=label))
+        return handles
+
+    def panel_size(self) -> tuple[float, float]:
+        """Flatter than a surface."""
+        return (6.2, 3.8) if len(self.shown) == 1 else (3.1, 2.4)
+
+
+class CellPanels(Panels):
+    """Two features with levels: a cell per two levels, with value and count where they fit."""
+
+    where = ""
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether each cell holds its value and its count."""
+        n_columns, n_rows = self.effect.counts.shape
+        return n_rows <= MOST_NUMBERED[0] and n_columns <= MOST_NUMBERED[1]
+
+    def draw(self, ax: Axes, c: int) -> None:
+        """Draw the cells of a class."""
+        value, is_sure = self.effect.value[c].T, self.is_sure(c).T  # (rows, columns)
+        n_rows, n_columns = value.shape
+        mappable = self.mappable()
+        colours = shades(mappable, value, is_sure)
+        is_empty = self.effect.counts.T == 0
+        colours[is_empty] = 1.0
+        ax.pcolormesh(np.arange(n_columns), np.arange(n_rows), colours, shading="nearest")
+        for i, j in np.argwhere(self.effect.counts.T < FEW):
+            self._frame(ax, (i, j), hatch="////", edgecolor="0.6", linewidth=0)
+        for i, j in np.argwhere(is_sure & ~is_empty):
+            self._frame(ax, (i, j), edgecolor="black", linewidth=1.0)
+        if self.is_numbered:
+            self._number(ax, c, colours)
+        self._name(ax)
+
+    def _frame(self, ax: Axes, cell: tuple[int, int], **look: Any) -> None:
+        from matplotlib.patches import Rectangle
+
+        i, j = cell
+        # Within the cell, so that the frames of neighbours stay apart.
+        ax.add_patch(Rectangle((j - 0.48, i - 0.47), 0.96, 0.94, facecolor="none", **look))
+
+    def _number(self, ax: Axes, c: int, colours: Array) -> None:
+        """Write value and count into each cell, in the colour that can be read there."""
+        decimals = max(0, 1 - int(np.floor(np.log10(self.limit))))
+        between = "\n" if self.effect.counts.shape[1] <= 10 else " "
+        for (j, i), count in np.ndenumerate(self.effect.counts):
+            red, green, blue, _ = colours[i, j]
+            is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            value = f"{self.effect.value[c, j, i]:+z.{decimals}f}"
+            text = f"{value}{between}({count:g})" if count else "(0)"
+            box = {"facecolor": "white", "linewidth": 0, "pad": 0.8} if 0 < count < FEW else None
+            ax.text(
+                j,
+                i,
+                text,
+                ha="center",
+                va="center",
+                fontsize="x-small",
+                color="black" if box or not is_dark else "white",
+                bbox=box,
+            )
+
+    def _name(self, ax: Axes) -> None:
+        columns, rows = (self._level_texts(k) for k in (0, 1))
+        is_long = sum(map(len, columns)) > 8 * len(columns) or len(columns) > MOST_NUMBERED[1]
+        ax.set_xticks(range(len(columns)), columns, rotation=90 if is_long else 0)
+        ax.set_yticks(range(len(rows)), rows)
+        ax.invert_yaxis()
+        ax.tick_params(length=0, labelsize="small" if self.is_numbered else "x-small")
+        ax.spines[:].set_visible(False)
+
+    def _level_texts(self, k: int) -> list[str]:
+        """Names of levels, with their counts where the cells do not hold any."""
+        texts = short_names(self.effect.axes[k].values, most=20)
+        if self.is_numbered:
+            return texts
+        totals = self.effect.counts.sum(axis=1 - k)
+        return [f"{text} ({total:g})" for text, total in zip(texts, totals)]
+
+    def key(self) -> list[Any]:
+        """Shadings, and what stands in the cells."""
+        from matplotlib.lines import Line2D
+
+        label = "(n): samples" if self.is_numbered else "(n): samples of the level"
+        return [*super().key(), Line2D([], [], linestyle="", label=label)]
+
+    def panel_size(self) -> tuple[float, float]:
+        """As many inches as the cells need."""
+        n_columns, n_rows = self.effect.counts.shape
+        if not self.is_numbered:
+            return max(0.17 * n_columns, 2.0), max(0.17 * n_rows, 2.0)
+        row = 0.42 if n_rows <= 10 else 0.26
+        return max(0.72 * n_columns, 1.8), max(row * n_rows, 1.4)
+
+
+def panels_of(effect: PairEffect, shown: list[int]) -> Panels:
+    """Panels of the kind that the two features need."""
+    first, second = effect.axes
+    if first.has_levels and second.has_levels:
+        # The longer list goes down, where names have room.
+        return CellPanels(effect.ordered(len(first.values) <= len(second.values)), shown)
+    if first.has_levels or second.has_levels:
+        return CurvePanels(effect.ordered(second.has_levels), shown)
+    return SurfacePanels(effect, shown)
+
+
+def window_sums(counts: Array, axis: int) -> Array:
+    """Sums over the points within `REACH` along an axis."""
+    n = counts.shape[axis]
+    is_near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= REACH
+    return np.asarray(np.moveaxis(np.tensordot(is_near, counts, (1, axis)), 0, axis), dtype=float)
+
+
+def is_skewed(values: Array) -> bool:
+    """Whether positive values need a logarithmic axis to be told apart."""
+    middle = values[len(values) // 2]
+    return bool(values[0] > 0 and values[-1] - middle > 4 * (middle - values[0]))
+
+
+def fine_values(values: Array) -> Array:
+    """Many points from the first value to the last, even on the axis that they are drawn on."""
+    space = np.geomspace if is_skewed(values) else np.linspace
+    # geomspace may miss its ends by a rounding error, and then they would lie outside the grid.
+    return np.clip(space(values[0], values[-1], N_FINE), values[0], values[-1])
+
+
+def on_finer_grid(values: Array, old: tuple[Array, Array], new: tuple[Array, Array]) -> Array:
+    """Values on a grid of two numbers, interpolated linearly along either."""
+    along = np.array([np.interp(new[0], old[0], column) for column in values.T]).T
+    return np.array([np.interp(new[1], old[1], row) for row in along])
+
+
+def scale_axis(ax: Axes, which: Literal["x", "y"], values: Array) -> None:
+    """A logarithmic axis with plain numbers where values are skewed."""
+    if not is_skewed(values):
+        return
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    ax.set(**{f"{which}scale": "log"})
+    axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def shades(mappable: Any, value: Array, is_sure: Mask) -> Array:
+    """Colours of values, pale where their interval holds 0."""
+    colours = np.asarray(mappable.to_rgba(value))
+    return np.where(is_sure[..., None], colours, paled(colours))
+
+
+def paled(colours: Array) -> Array:
+    """Colours mixed with white."""
+    return np.asarray(PALENESS + (1 - PALENESS) * colours)
+
+
+def hatch(ax: Axes, grid: tuple[Array, Array], is_hatched: Mask) -> None:
+    """Hatch a part of a grid in grey."""
+    filled = ax.contourf(
+        *grid, is_hatched.astype(float), levels=[0.5, 1.5], colors="none", hatches=["////"]
+    )
+    filled.set(edgecolor="0.5", linewidth=0)
+
