@@ -39,10 +39,12 @@ LONG_LEVELS = {
 def patients(rng: np.random.Generator) -> pd.DataFrame:
     """A table of patients with numbers, levels and many levels."""
     centres = [f"centre {i:02d}" for i in range(1, 31)]
+    # Older patients get more, so that some combinations hold few samples.
+    dose, age = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], N_SAMPLES).T
     return pd.DataFrame(
         {
-            "dose": rng.lognormal(1.0, 0.8, N_SAMPLES),
-            "age": rng.normal(55, 12, N_SAMPLES).round(),
+            "dose": np.exp(1 + 0.8 * dose),
+            "age": (55 + 12 * age).round(),
             "stage": rng.choice(["I", "II", "III"], N_SAMPLES, p=[0.5, 0.4, 0.1]),
             "sex": rng.choice(["female", "male"], N_SAMPLES),
             "centre": rng.choice(centres, N_SAMPLES),

@@ -16,11 +16,14 @@ from immigrate.plotting.style import require_matplotlib, short_names
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WIDEST = 7.6
+WIDEST = 8.0
 """Inches: a wider picture cannot be read on a narrow screen."""
 
+NARROWEST = 5.0
+BESIDE = 1.7  # inches for what stands beside the panels: a name and the colour bar
+LINE, KEY_LINES = 0.2, 4  # inches, and lines of a usual legend
 MOST_PANELS = 9
-LETTERS_PER_INCH = 13  # of the usual font, at its medium size
+LETTERS_PER_INCH = 12.5  # of the usual font, at its medium size
 
 
 class PairEffectDisplay:
@@ -113,21 +116,15 @@ class PairEffectDisplay:
         """
         plt = require_matplotlib("PairEffectDisplay")
         panels = panels_of(self.effect, self._shown(classes))
-        if ax is None:
-            axes = self._new_axes(plt, panels)
-        else:
-            axes = given_axes(ax, panels)
+        axes = self._new_axes(plt, panels) if ax is None else given_axes(ax, panels)
         for place, c in zip(axes, panels.shown):
             panels.draw(place, c)
-        self._name(axes, panels)
-        if ax is None:
-            axes[0].figure.suptitle(self._title(axes[0].figure.get_figwidth()), fontsize="medium")
-        elif len(axes) == 1:
-            width = axes[0].bbox.width / axes[0].figure.dpi
-            axes[0].set_title(self._title(width), fontsize="medium")
+            self._name(place, c, panels)
+        if len(axes) == 1 and ax is not None:
+            axes[0].set_title(self._title(inches_wide(axes[0])), fontsize="medium")
         if panels.has_colours:
             self._add_colour_bar(axes, panels)
-        add_key(axes, panels.key())
+        add_key(axes, panels)
         self.axes_, self.ax_, self.figure_ = np.array(axes), axes[0], axes[0].figure
         return self
 
@@ -147,23 +144,23 @@ class PairEffectDisplay:
     def _new_axes(self, plt: Any, panels: Panels) -> list[Axes]:
         """Panels in a new figure, in as many columns as a narrow screen can show."""
         n, (width, height) = len(panels.shown), panels.panel_size()
-        names = 1.0  # inches beside the panels, for names and the colour bar
-        n_columns = int(np.clip((WIDEST - 2 * names) // width, 1, 1 if n == 1 else 2 + (n > 4)))
+        beside = BESIDE + panels.width_of_names
+        n_columns = int(np.clip((WIDEST - beside) // width, 1, min(n, 2 if n <= 4 else 3)))
         n_rows = -(-n // n_columns)
-        size = (max(n_columns * width + 2 * names, 4.6), n_rows * (height + 0.5) + 1.5)
-        figure, grid = plt.subplots(
-            n_rows,
-            n_columns,
-            figsize=size,
-            sharex=True,
-            sharey=True,
-            squeeze=False,
-            layout="constrained",
-        )
-        axes = list(grid.ravel())
+        whole_width = max(n_columns * width + beside, NARROWEST)
+        title = self._title(whole_width)
+        whole_height = n_rows * (height + 0.5) + LINE * (title.count("\n") + 1 + KEY_LINES)
+        figure = plt.figure(figsize=(whole_width, whole_height), layout="constrained")
+        figure.suptitle(title, fontsize="medium")
+        axes = figure.subplots(n_rows, n_columns, sharex=True, sharey=True, squeeze=False).ravel()
         for unused in axes[n:]:
             unused.remove()
-        return axes[:n]
+        for i, ax in enumerate(axes[:n]):
+            # Under the last panel of a column there may be an empty place.
+            ax.tick_params(labelbottom=i + n_columns >= n)
+            ax.xaxis.label.set_visible(i + n_columns >= n)
+            ax.yaxis.label.set_visible(i % n_columns == 0)
+        return list(axes[:n])
 
     def _title(self, width: float) -> str:
         """The pair, and in words which way it goes, in lines that fit into so many inches."""
@@ -174,21 +171,20 @@ class PairEffectDisplay:
             # A name that was short enough stays; a letter must not be replaced within words.
             if len(short) < len(name):
                 words = words.replace(name.replace("$", r"\$"), short)
-        letters = max(int(LETTERS_PER_INCH * width), 24)
-        lines = [fill(part, letters) for part in (" × ".join(short_names(names)), words) if part]
-        return "\n".join(lines)
+        parts = (" × ".join(short_names(names)), words)
+        return "\n".join(wrapped(part, width) for part in parts if part)
 
-    def _name(self, axes: list[Axes], panels: Panels) -> None:
-        """Names of the features at the outer panels, of the classes above theirs."""
+    def _name(self, ax: Axes, c: int, panels: Panels) -> None:
+        """Names of the features beside a panel, and of its class above."""
         right, up = panels.names if panels.has_colours else (panels.names[0], self._adds(panels))
-        for ax, c in zip(axes, panels.shown):
-            if len(self.effect.classes) > 1:
-                ax.set_title(short_names([self.effect.classes[c]])[0], fontsize="medium")
-            ax.set_xlabel(right)
-            ax.set_ylabel(up)
+        if len(self.effect.classes) > 1:
+            ax.set_title(short_names([self.effect.classes[c]], most=24)[0], fontsize="medium")
+        width, height = panels.panel_size()
+        ax.set_xlabel(wrapped(right, width))
+        ax.set_ylabel(wrapped(up, height))
 
     def _adds(self, panels: Panels) -> str:
-        """What the values are, in one or two lines."""
+        """What the values are."""
         if self.effect.is_number:
             text = f"adds to {short_names(self.effect.classes)[0]}"
         elif len(panels.shown) > 1:
@@ -196,14 +192,22 @@ class PairEffectDisplay:
         else:
             name = short_names([self.effect.classes[panels.shown[0]]])[0]
             text = f"adds to the log-odds of {class_text(name)}"
-        return fill(text, 36)
+        return text
 
     def _add_colour_bar(self, axes: list[Axes], panels: Panels) -> None:
         extend = "both" if panels.is_cut else "neither"
-        bar = axes[0].figure.colorbar(
-            panels.mappable(), ax=axes, extend=extend, aspect=30, shrink=0.8
+        figure = axes[0].figure
+        # The width of the bar and its points is a seventh of an inch, however long it is.
+        widths = max(5.6 * figure.get_figheight(), 20)
+        bar = figure.colorbar(
+            panels.mappable(),
+            ax=axes,
+            extend=extend,
+            aspect=widths,
+            extendfrac=1 / widths,
+            shrink=0.8,
         )
-        bar.set_label(self._adds(panels))
+        bar.set_label(wrapped(self._adds(panels), panels.panel_size()[1]))
         bar.outline.set_visible(False)
 
 
@@ -218,12 +222,30 @@ def given_axes(ax: Any, panels: Panels) -> list[Axes]:
     return axes
 
 
-def add_key(axes: list[Axes], handles: list[Any]) -> None:
+def wrapped(text: str, inches: float) -> str:
+    """The text in lines of at most so many inches."""
+    return fill(text, max(int(LETTERS_PER_INCH * inches), 16))
+
+
+def inches_wide(ax: Axes) -> float:
+    """Width of a panel in inches."""
+    return float(ax.bbox.width / ax.figure.dpi)
+
+
+def add_key(axes: list[Axes], panels: Panels) -> None:
     """A legend under the panels."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     figure = axes[0].figure
-    look = {"handles": handles, "frameon": False, "fontsize": "small", "ncols": 2}
-    engine = figure.get_layout_engine()
-    if engine is not None and engine.colorbar_gridspec is False:  # constrained: makes room for it
+    look = {
+        "handles": panels.key(),
+        "title": panels.key_title,
+        "frameon": False,
+        "fontsize": "small",
+        "ncols": 2,
+        "alignment": "left",
+    }
+    if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.legend(loc="outside lower center", **look)
         return
     last = axes[-1]

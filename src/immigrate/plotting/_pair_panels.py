@@ -1,7 +1,7 @@
 """One panel of a pair: a surface of two numbers, curves per level, or cells of two features' levels.
 
-Colours are solid where the 95 % interval excludes 0 and pale elsewhere; hatching says that few
-samples are near.
+Colours are solid where the 95 % interval excludes 0 and samples stand behind it, and pale
+elsewhere; hatching says that few samples are near.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REACH = 2
 
 N_FINE = 160
 MOST_POINTS = 1000
-MOST_CURVES = 7
+MOST_CURVES = 5
 MOST_NUMBERED = (30, 8)
 """Rows and columns up to which each cell holds its value and its count."""
 
@@ -80,6 +80,11 @@ class Panels:
         """Whether the interval of each point excludes 0."""
         return (self.effect.low[c] > 0) | (self.effect.high[c] < 0)
 
+    @property
+    def is_known(self) -> Mask:
+        """Whether each sample has both values."""
+        return ~np.isnan(self.effect.axes[0].samples + self.effect.axes[1].samples)
+
     def mappable(self) -> Any:
         """The scale of colours, for a colour bar."""
         from matplotlib.cm import ScalarMappable
@@ -88,7 +93,21 @@ class Panels:
         return ScalarMappable(Normalize(-self.limit, self.limit), COLOURS)
 
     def key(self) -> list[Any]:
-        """What the kinds of shading mean, for a legend."""
+        """What is drawn how, for a legend."""
+        return [*self.marks(), *map(remark, self.remarks())]
+
+    @property
+    def key_title(self) -> str:
+        """What the entries of the legend are."""
+        return ""
+
+    def remarks(self) -> list[str]:
+        """What the legend says without a mark."""
+        n, n_known = len(self.is_known), int(self.is_known.sum())
+        return [] if n == n_known else [f"{n_known} of {n} samples have both values"]
+
+    def marks(self) -> list[Any]:
+        """The kinds of shading."""
         from matplotlib.patches import Patch
 
         # Both ends of the colours at once would need a patch of two halves; one end is enough.
@@ -108,7 +127,12 @@ class Panels:
 
     def panel_size(self) -> tuple[float, float]:
         """Width and height of a panel in inches, beside others or alone."""
-        return (5.2, 4.4) if len(self.shown) == 1 else (2.9, 2.6)
+        return (5.2, 4.4) if len(self.shown) == 1 else (2.9, 2.7)
+
+    @property
+    def width_of_names(self) -> float:
+        """Inches that the texts at the ticks of the left panels take."""
+        return 0.4
 
     def draw(self, ax: Axes, c: int) -> None:
         """Draw the panel of a class."""
@@ -123,25 +147,30 @@ class SurfacePanels(Panels):
         x, y = (np.asarray(axis.values, dtype=np.float64) for axis in self.effect.axes)
         scale_axis(ax, "x", x)
         scale_axis(ax, "y", y)
-        fine_x, fine_y = fine_values(x), fine_values(y)
-
-        def fine(values: Array) -> Array:
-            return on_finer_grid(values, (x, y), (fine_x, fine_y))
-
-        value, low, high = (
-            fine(part[c]) for part in (self.effect.value, self.effect.low, self.effect.high)
+        grid = fine_values(x), fine_values(y)
+        value, low, high, support = (
+            on_finer_grid(part, (x, y), grid).T
+            for part in (
+                self.effect.value[c],
+                self.effect.low[c],
+                self.effect.high[c],
+                self.support,
+            )
         )
-        is_sure = (low > 0) | (high < 0)
-        colours = shades(self.mappable(), value, is_sure)
-        ax.pcolormesh(fine_x, fine_y, colours.swapaxes(0, 1), shading="nearest", rasterized=True)
-        grid = (fine_x, fine_y)
+        colours = self.mappable()
+        ax.pcolormesh(
+            *grid, value, cmap=colours.cmap, norm=colours.norm, shading="nearest", rasterized=True
+        )
         steps = np.linspace(-self.limit, self.limit, 9)
-        ax.contour(*grid, value.T, levels=steps, colors="0.45", linewidths=0.5, linestyles="-")
-        if is_sure.any() and not is_sure.all():
-            ax.contour(*grid, is_sure.T.astype(float), levels=[0.5], colors="black", linewidths=1)
-        is_few = fine(self.support) < FEW
-        if is_few.any():
-            hatch(ax, grid, is_few.T)
+        ax.contour(*grid, value, levels=steps, colors="0.45", linewidths=0.5, linestyles="-")
+        # Above 0 where the interval excludes 0, and where samples are near.
+        sureness = np.maximum(low, -high) / self.limit
+        solidness = np.minimum(sureness, support / FEW - 1)
+        shade_below_0(ax, grid, solidness, colors="white", alpha=PALENESS)
+        if solidness.min() < 0 < solidness.max():
+            ax.contour(*grid, solidness, levels=[0], colors="black", linewidths=1)
+        hatched = shade_below_0(ax, grid, support - FEW, colors="none", hatches=["////"])
+        hatched.set(edgecolor="0.5", linewidth=0)
         self._draw_samples(ax, c)
         ax.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
 
@@ -157,9 +186,12 @@ class SurfacePanels(Panels):
 
     def drawn_samples(self) -> NDArray[np.intp]:
         """Samples with both values; of very many an even choice."""
-        is_known = ~np.isnan(self.effect.axes[0].samples + self.effect.axes[1].samples)
-        known = np.flatnonzero(is_known)
-        return known[:: -(-len(known) // MOST_POINTS) or 1]
+        return np.flatnonzero(self.is_known)[:: self.stride]
+
+    @property
+    def stride(self) -> int:
+        """One in so many samples is drawn."""
+        return -(-int(self.is_known.sum()) // MOST_POINTS) or 1
 
     def is_class(self, c: int) -> Mask:
         """Whether each sample is of class c."""
@@ -167,13 +199,11 @@ class SurfacePanels(Panels):
             return np.ones(len(self.effect.labels), dtype=bool)
         return np.asarray(self.effect.labels == self.effect.classes[c])
 
-    def key(self) -> list[Any]:
+    def marks(self) -> list[Any]:
         """Shadings and points."""
         from matplotlib.lines import Line2D
 
-        n_known = int(np.sum(self.effect.counts))
-        n_drawn = len(self.drawn_samples())
-        some = "" if n_drawn == MOST_POINTS or n_drawn * 2 > n_known else " (some of them)"
+        some = "" if self.stride == 1 else f" (1 in {self.stride})"
         words = {"black": f"samples{some}"}
         if not self.effect.is_number:
             is_alone = len(self.shown) == 1
@@ -183,7 +213,7 @@ class SurfacePanels(Panels):
             Line2D([], [], ls="", marker="o", ms=4, mfc=face, mec="black", label=label)
             for face, label in words.items()
         ]
-        return [*super().key(), *points]
+        return [*super().marks(), *points]
 
 
 class CurvePanels(Panels):
@@ -203,9 +233,9 @@ class CurvePanels(Panels):
             value, low, high = (
                 part[c, :, k] for part in (self.effect.value, self.effect.low, self.effect.high)
             )
-            ax.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
-            ax.plot(x, value, color=colour, linewidth=0.8)
             is_near = self.support[:, k] >= FEW
+            ax.fill_between(x, low, high, where=is_near, color=colour, alpha=0.15, linewidth=0)
+            ax.plot(x, value, color=colour, linewidth=0.8)
             thick = np.where(is_near, value, np.nan)
             ax.plot(x, thick, color=colour, linewidth=2.4)
         ax.set_xlim(x[0], x[-1])
@@ -229,7 +259,12 @@ class CurvePanels(Panels):
         margin = 0.04 * (high - low) or 1.0
         return low - margin, high + margin
 
-    def key(self) -> list[Any]:
+    @property
+    def key_title(self) -> str:
+        """The feature whose levels have curves."""
+        return self.names[1]
+
+    def marks(self) -> list[Any]:
         """Levels, bands and widths of lines."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
@@ -251,7 +286,7 @@ class CurvePanels(Panels):
 
     def panel_size(self) -> tuple[float, float]:
         """Flatter than a surface."""
-        return (6.2, 3.8) if len(self.shown) == 1 else (3.1, 2.4)
+        return (5.6, 3.6) if len(self.shown) == 1 else (2.9, 2.7)
 
 
 class CellPanels(Panels):
@@ -267,16 +302,15 @@ class CellPanels(Panels):
 
     def draw(self, ax: Axes, c: int) -> None:
         """Draw the cells of a class."""
-        value, is_sure = self.effect.value[c].T, self.is_sure(c).T  # (rows, columns)
-        n_rows, n_columns = value.shape
-        mappable = self.mappable()
-        colours = shades(mappable, value, is_sure)
-        is_empty = self.effect.counts.T == 0
-        colours[is_empty] = 1.0
+        counts = self.effect.counts.T  # (rows, columns)
+        is_solid = self.is_sure(c).T & (counts >= FEW)
+        n_rows, n_columns = counts.shape
+        colours = shades(self.mappable(), self.effect.value[c].T, is_solid)
+        colours[counts == 0] = 1.0
         ax.pcolormesh(np.arange(n_columns), np.arange(n_rows), colours, shading="nearest")
-        for i, j in np.argwhere(self.effect.counts.T < FEW):
+        for i, j in np.argwhere(counts < FEW):
             self._frame(ax, (i, j), hatch="////", edgecolor="0.6", linewidth=0)
-        for i, j in np.argwhere(is_sure & ~is_empty):
+        for i, j in np.argwhere(is_solid):
             self._frame(ax, (i, j), edgecolor="black", linewidth=1.0)
         if self.is_numbered:
             self._number(ax, c, colours)
@@ -296,7 +330,7 @@ class CellPanels(Panels):
         for (j, i), count in np.ndenumerate(self.effect.counts):
             red, green, blue, _ = colours[i, j]
             is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-            value = f"{self.effect.value[c, j, i]:+z.{decimals}f}"
+            value = f"{self.effect.value[c, j, i]:+z.{decimals}f}".replace("-", "−")
             text = f"{value}{between}({count:g})" if count else "(0)"
             box = {"facecolor": "white", "linewidth": 0, "pad": 0.8} if 0 < count < FEW else None
             ax.text(
@@ -315,7 +349,7 @@ class CellPanels(Panels):
         is_long = sum(map(len, columns)) > 8 * len(columns) or len(columns) > MOST_NUMBERED[1]
         ax.set_xticks(range(len(columns)), columns, rotation=90 if is_long else 0)
         ax.set_yticks(range(len(rows)), rows)
-        ax.invert_yaxis()
+        ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.tick_params(length=0, labelsize="small" if self.is_numbered else "x-small")
         ax.spines[:].set_visible(False)
 
@@ -327,12 +361,11 @@ class CellPanels(Panels):
         totals = self.effect.counts.sum(axis=1 - k)
         return [f"{text} ({total:g})" for text, total in zip(texts, totals)]
 
-    def key(self) -> list[Any]:
-        """Shadings, and what stands in the cells."""
-        from matplotlib.lines import Line2D
-
-        label = "(n): samples" if self.is_numbered else "(n): samples of the level"
-        return [*super().key(), Line2D([], [], linestyle="", label=label)]
+    def remarks(self) -> list[str]:
+        """What stands in the cells, or beside them."""
+        return ["(n): samples" if self.is_numbered else "(n): samples of the level"] + (
+            super().remarks()
+        )
 
     def panel_size(self) -> tuple[float, float]:
         """As many inches as the cells need."""
@@ -340,7 +373,12 @@ class CellPanels(Panels):
         if not self.is_numbered:
             return max(0.17 * n_columns, 2.0), max(0.17 * n_rows, 2.0)
         row = 0.42 if n_rows <= 10 else 0.26
-        return max(0.72 * n_columns, 1.8), max(row * n_rows, 1.4)
+        return max(0.72 * n_columns, 1.8), max(row * n_rows, 1.8)
+
+    @property
+    def width_of_names(self) -> float:
+        """Inches for the names of rows."""
+        return 0.08 * max(map(len, self._level_texts(1)))
 
 
 def panels_of(effect: PairEffect, shown: list[int]) -> Panels:
@@ -404,10 +442,13 @@ def paled(colours: Array) -> Array:
     return np.asarray(PALENESS + (1 - PALENESS) * colours)
 
 
-def hatch(ax: Axes, grid: tuple[Array, Array], is_hatched: Mask) -> None:
-    """Hatch a part of a grid in grey."""
-    filled = ax.contourf(
-        *grid, is_hatched.astype(float), levels=[0.5, 1.5], colors="none", hatches=["////"]
-    )
-    filled.set(edgecolor="0.5", linewidth=0)
+def remark(text: str) -> Any:
+    """An entry of a legend without a mark."""
+    from matplotlib.lines import Line2D
 
+    return Line2D([], [], linestyle="", label=text)
+
+
+def shade_below_0(ax: Axes, grid: tuple[Array, Array], values: Array, **look: Any) -> Any:
+    """Shade the part of a grid where values are below 0."""
+    return ax.contourf(*grid, values, levels=[min(values.min(), 0.0) - 1, 0], **look)
