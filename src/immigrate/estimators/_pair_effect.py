@@ -77,11 +77,11 @@ class PairEffect:
     >>> from immigrate import InteractionTest
     >>> from immigrate.datasets import make_xor
     >>> X, y = make_xor(300, 4, noise=0.1, random_state=0)
-    >>> effect = InteractionTest().fit(X, y).effect("x0", "x1")
+    >>> effect = InteractionTest().fit(X, y).effect("a", "b")
     >>> effect.value.shape, effect.classes
     ((1, 25, 25), ('1',))
     >>> print(effect.direction)
-    class 1 is more likely where x0 is high and x1 low, or the reverse
+    class 1 is more likely where a and b are both high or both low
     """
 
     axes: tuple[EffectAxis, EffectAxis]
@@ -145,7 +145,7 @@ def pair_effect(effects: MeasuredEffects, pair: Term, labels: NDArray[Any]) -> P
         effect_axis(effects.read, column, own, place[order])
         for column, own, place, order in zip(pair, levels, surface.places, orders)
     ]
-    at = np.ix_(range(len(surface.value)), *orders)
+    at = np.ix_(np.arange(len(surface.value)), *orders)
     return PairEffect(
         axes=(axes[0], axes[1]),
         classes=effects.subject.shown,

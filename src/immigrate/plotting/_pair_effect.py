@@ -59,9 +59,9 @@ class PairEffectDisplay:
     >>> from immigrate.datasets import make_xor
     >>> X, y = make_xor(300, 4, noise=0.1, random_state=0)
     >>> test = InteractionTest().fit(X, y)
-    >>> display = PairEffectDisplay.from_estimator(test, "x0", "x1")
+    >>> display = PairEffectDisplay.from_estimator(test, "a", "b")
     >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
-    ('x0', 'x1')
+    ('a', 'b')
     """
 
     def __init__(self, *, effect: PairEffect) -> None:
@@ -108,7 +108,8 @@ class PairEffectDisplay:
             Which classes have a panel; by default all, the nine with the largest effects if there
             are more. Of two classes, and where the label is a number, there is one panel.
         ax : matplotlib Axes, or one per panel, optional
-            Drawn into these; by default a new figure.
+            Drawn into these; by default a new figure. A figure with ``layout="constrained"``
+            makes room for the legend.
 
         Returns
         -------
@@ -196,7 +197,7 @@ class PairEffectDisplay:
 
     def _add_colour_bar(self, axes: list[Axes], panels: Panels) -> None:
         extend = "both" if panels.is_cut else "neither"
-        figure = axes[0].figure
+        figure: Any = axes[0].figure
         # The width of the bar and its points is a seventh of an inch, however long it is.
         widths = max(5.6 * figure.get_figheight(), 20)
         bar = figure.colorbar(
@@ -236,8 +237,8 @@ def add_key(axes: list[Axes], panels: Panels) -> None:
     """A legend under the panels."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = axes[0].figure
-    look = {
+    figure: Any = axes[0].figure
+    look: dict[str, Any] = {
         "handles": panels.key(),
         "title": panels.key_title,
         "frameon": False,
@@ -248,6 +249,6 @@ def add_key(axes: list[Axes], panels: Panels) -> None:
     if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
         figure.legend(loc="outside lower center", **look)
         return
-    last = axes[-1]
+    last: Any = axes[-1]
     below = last.get_tightbbox().transformed(last.transAxes.inverted())
     last.legend(loc="upper left", bbox_to_anchor=(0, below.y0), **look)

@@ -1,4 +1,4 @@
-"""One panel of a pair: a surface of two numbers, curves per level, or cells of two features' levels.
+"""One panel of a pair: a surface of two numbers, a curve per level, or cells of levels.
 
 Colours are solid where the 95 % interval excludes 0 and samples stand behind it, and pale
 elsewhere; hatching says that few samples are near.
@@ -7,12 +7,24 @@ elsewhere; hatching says that few samples are near.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from immigrate.estimators import PairEffect
+from immigrate.plotting._pair_grids import (
+    PALENESS,
+    fine_values,
+    on_finer_grid,
+    paled,
+    remark,
+    scale_axis,
+    shade_below_0,
+    shades,
+    window_sums,
+)
 from immigrate.plotting.style import PALETTE, short_names
 from immigrate.typing import Array, Mask
 
@@ -20,14 +32,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = "RdBu_r"
-PALENESS = 0.65  # share of white where the interval holds 0
 FEW = 5
 """Fewer samples near a point than this, and nothing should be read from it."""
 
-REACH = 2
-"""A point of a grid of numbers stands for so many points on either side when samples are counted."""
-
-N_FINE = 160
 MOST_POINTS = 1000
 MOST_CURVES = 5
 MOST_NUMBERED = (30, 8)
@@ -49,12 +56,15 @@ class Panels:
     effect: PairEffect
     shown: list[int]
 
+    where = " near"
+    has_colours = True
+
     @property
     def names(self) -> list[str]:
         """Names of the feature that goes to the right, and of the one that goes up."""
         return short_names(axis.name for axis in self.effect.axes)
 
-    @property
+    @cached_property
     def support(self) -> Array:
         """Samples near each point: (g, h)."""
         near = self.effect.counts
@@ -63,7 +73,7 @@ class Panels:
                 near = window_sums(near, k)
         return near
 
-    @property
+    @cached_property
     def limit(self) -> float:
         """Largest value that samples stand behind, in any panel: the end of the colours."""
         value = np.abs(self.effect.value[self.shown])  # (c, g, h)
@@ -103,8 +113,11 @@ class Panels:
 
     def remarks(self) -> list[str]:
         """What the legend says without a mark."""
-        n, n_known = len(self.is_known), int(self.is_known.sum())
-        return [] if n == n_known else [f"{n_known} of {n} samples have both values"]
+        pairs = {
+            "samples have both values": (int(self.is_known.sum()), len(self.is_known)),
+            "classes are shown": (len(self.shown), len(self.effect.classes)),
+        }
+        return [f"{some} of {all_} {what}" for what, (some, all_) in pairs.items() if some < all_]
 
     def marks(self) -> list[Any]:
         """The kinds of shading."""
@@ -114,16 +127,13 @@ class Panels:
         colour = self.mappable().to_rgba(0.8 * self.limit)
         kinds = [
             Patch(facecolor=colour, edgecolor="black", label="95 % interval excludes 0"),
-            Patch(facecolor=paled(np.array(colour)), label="95 % interval includes 0"),
+            Patch(facecolor=tuple(paled(np.array(colour))), label="95 % interval includes 0"),
         ]
         if np.any(self.support < FEW):
             hatched = Patch(facecolor="white", edgecolor="0.5", hatch="////", linewidth=0)
             hatched.set_label(f"fewer than {FEW} samples{self.where}")
             kinds.append(hatched)
         return kinds
-
-    where = " near"
-    has_colours = True
 
     def panel_size(self) -> tuple[float, float]:
         """Width and height of a panel in inches, beside others or alone."""
@@ -148,21 +158,15 @@ class SurfacePanels(Panels):
         scale_axis(ax, "x", x)
         scale_axis(ax, "y", y)
         grid = fine_values(x), fine_values(y)
-        value, low, high, support = (
-            on_finer_grid(part, (x, y), grid).T
-            for part in (
-                self.effect.value[c],
-                self.effect.low[c],
-                self.effect.high[c],
-                self.support,
-            )
-        )
+        parts = (self.effect.value[c], self.effect.low[c], self.effect.high[c], self.support)
+        value, low, high, support = (on_finer_grid(part, (x, y), grid).T for part in parts)
         colours = self.mappable()
         ax.pcolormesh(
             *grid, value, cmap=colours.cmap, norm=colours.norm, shading="nearest", rasterized=True
         )
-        steps = np.linspace(-self.limit, self.limit, 9)
-        ax.contour(*grid, value, levels=steps, colors="0.45", linewidths=0.5, linestyles="-")
+        if value.min() < value.max():
+            steps = np.linspace(-self.limit, self.limit, 9)
+            ax.contour(*grid, value, levels=steps, colors="0.45", linewidths=0.5, linestyles="-")
         # Above 0 where the interval excludes 0, and where samples are near.
         sureness = np.maximum(low, -high) / self.limit
         solidness = np.minimum(sureness, support / FEW - 1)
@@ -175,7 +179,7 @@ class SurfacePanels(Panels):
         ax.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
 
     def _draw_samples(self, ax: Axes, c: int) -> None:
-        """Samples of the class in black, others in white; where the label is a number, all alike."""
+        """Samples of the class in black and others in white; all in black beside a number."""
         places = [axis.samples for axis in self.effect.axes]
         drawn = self.drawn_samples()
         size = float(np.clip(4000 / max(len(drawn), 1), 4, 14))
@@ -363,9 +367,8 @@ class CellPanels(Panels):
 
     def remarks(self) -> list[str]:
         """What stands in the cells, or beside them."""
-        return ["(n): samples" if self.is_numbered else "(n): samples of the level"] + (
-            super().remarks()
-        )
+        what = "samples" if self.is_numbered else "samples of the level"
+        return [f"(n): {what}", *super().remarks()]
 
     def panel_size(self) -> tuple[float, float]:
         """As many inches as the cells need."""
@@ -390,65 +393,3 @@ def panels_of(effect: PairEffect, shown: list[int]) -> Panels:
     if first.has_levels or second.has_levels:
         return CurvePanels(effect.ordered(second.has_levels), shown)
     return SurfacePanels(effect, shown)
-
-
-def window_sums(counts: Array, axis: int) -> Array:
-    """Sums over the points within `REACH` along an axis."""
-    n = counts.shape[axis]
-    is_near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= REACH
-    return np.asarray(np.moveaxis(np.tensordot(is_near, counts, (1, axis)), 0, axis), dtype=float)
-
-
-def is_skewed(values: Array) -> bool:
-    """Whether positive values need a logarithmic axis to be told apart."""
-    middle = values[len(values) // 2]
-    return bool(values[0] > 0 and values[-1] - middle > 4 * (middle - values[0]))
-
-
-def fine_values(values: Array) -> Array:
-    """Many points from the first value to the last, even on the axis that they are drawn on."""
-    space = np.geomspace if is_skewed(values) else np.linspace
-    # geomspace may miss its ends by a rounding error, and then they would lie outside the grid.
-    return np.clip(space(values[0], values[-1], N_FINE), values[0], values[-1])
-
-
-def on_finer_grid(values: Array, old: tuple[Array, Array], new: tuple[Array, Array]) -> Array:
-    """Values on a grid of two numbers, interpolated linearly along either."""
-    along = np.array([np.interp(new[0], old[0], column) for column in values.T]).T
-    return np.array([np.interp(new[1], old[1], row) for row in along])
-
-
-def scale_axis(ax: Axes, which: Literal["x", "y"], values: Array) -> None:
-    """A logarithmic axis with plain numbers where values are skewed."""
-    if not is_skewed(values):
-        return
-    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
-
-    ax.set(**{f"{which}scale": "log"})
-    axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_locator(NullLocator())
-
-
-def shades(mappable: Any, value: Array, is_sure: Mask) -> Array:
-    """Colours of values, pale where their interval holds 0."""
-    colours = np.asarray(mappable.to_rgba(value))
-    return np.where(is_sure[..., None], colours, paled(colours))
-
-
-def paled(colours: Array) -> Array:
-    """Colours mixed with white."""
-    return np.asarray(PALENESS + (1 - PALENESS) * colours)
-
-
-def remark(text: str) -> Any:
-    """An entry of a legend without a mark."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], linestyle="", label=text)
-
-
-def shade_below_0(ax: Axes, grid: tuple[Array, Array], values: Array, **look: Any) -> Any:
-    """Shade the part of a grid where values are below 0."""
-    return ax.contourf(*grid, values, levels=[min(values.min(), 0.0) - 1, 0], **look)
