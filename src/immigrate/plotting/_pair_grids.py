@@ -80,3 +80,13 @@ def remark(text: str) -> Any:
 def shade_below_0(ax: Axes, grid: tuple[Array, Array], values: Array, **look: Any) -> Any:
     """Shade the part of a grid where values are below 0."""
     return ax.contourf(*grid, values, levels=[min(values.min(), 0.0) - 1, 0], **look)
+
+
+def frame_cells(ax: Axes, is_framed: Mask, **look: Any) -> None:
+    """Draw a frame around some cells, each within its cell, so that neighbours stay apart."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    frames = [Rectangle((j - 0.48, i - 0.47), 0.96, 0.94) for i, j in np.argwhere(is_framed)]
+    # One collection is drawn many times faster than as many patches.
+    ax.add_collection(PatchCollection(frames, facecolor="none", **look))

@@ -17,6 +17,7 @@ from immigrate.estimators import PairEffect
 from immigrate.plotting._pair_grids import (
     PALENESS,
     fine_values,
+    frame_cells,
     on_finer_grid,
     paled,
     remark,
@@ -312,20 +313,11 @@ class CellPanels(Panels):
         colours = shades(self.mappable(), self.effect.value[c].T, is_solid)
         colours[counts == 0] = 1.0
         ax.pcolormesh(np.arange(n_columns), np.arange(n_rows), colours, shading="nearest")
-        for i, j in np.argwhere(counts < FEW):
-            self._frame(ax, (i, j), hatch="////", edgecolor="0.6", linewidth=0)
-        for i, j in np.argwhere(is_solid):
-            self._frame(ax, (i, j), edgecolor="black", linewidth=1.0)
+        frame_cells(ax, counts < FEW, hatch="////", edgecolor="0.6", linewidth=0)
+        frame_cells(ax, is_solid, edgecolor="black", linewidth=1.0)
         if self.is_numbered:
             self._number(ax, c, colours)
         self._name(ax)
-
-    def _frame(self, ax: Axes, cell: tuple[int, int], **look: Any) -> None:
-        from matplotlib.patches import Rectangle
-
-        i, j = cell
-        # Within the cell, so that the frames of neighbours stay apart.
-        ax.add_patch(Rectangle((j - 0.48, i - 0.47), 0.96, 0.94, facecolor="none", **look))
 
     def _number(self, ax: Axes, c: int, colours: Array) -> None:
         """Write value and count into each cell, in the colour that can be read there."""
