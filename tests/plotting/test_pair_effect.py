@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from immigrate import ImmigrateClassifier, InteractionTest, PairEffect, PairEffectDisplay
 from immigrate.datasets import make_monk1, make_xor
 from immigrate.estimators._pair_effect import EffectAxis
-from immigrate.plotting._pair_grids import on_finer_grid, window_sums
+from immigrate.plotting._pair_grids import on_finer_grid, signed, window_sums
 
 mpl.use("Agg")
 
@@ -339,6 +339,11 @@ def test_a_finer_grid_keeps_the_values_at_old_points():
     middle = (x[:-1] + x[1:]) / 2
     means = (values[:-1] + values[1:]) / 2
     np.testing.assert_allclose(on_finer_grid(values, (x, y), (middle, y)), means)
+
+
+def test_a_value_has_its_sign_and_0_has_none():
+    texts = [signed(value, 1) for value in (0.31, -1.25, 0.04, -0.04)]
+    assert texts == ["+0.3", "−1.2", "0", "0"]
 
 
 @pytest.mark.parametrize("along", [0, 1])

@@ -70,6 +70,12 @@ def paled(colours: Array) -> Array:
     return np.asarray(PALENESS + (1 - PALENESS) * colours)
 
 
+def signed(value: float, decimals: int) -> str:
+    """A number with its sign; 0 has none."""
+    value = round(value, decimals)
+    return f"{value:+.{decimals}f}".replace("-", "−") if value else "0"
+
+
 def remark(text: str) -> Any:
     """An entry of a legend without a mark."""
     from matplotlib.lines import Line2D

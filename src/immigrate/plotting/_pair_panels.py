@@ -24,6 +24,7 @@ from immigrate.plotting._pair_grids import (
     scale_axis,
     shade_below_0,
     shades,
+    signed,
     window_sums,
 )
 from immigrate.plotting.style import PALETTE, short_names
@@ -326,7 +327,7 @@ class CellPanels(Panels):
         for (j, i), count in np.ndenumerate(self.effect.counts):
             red, green, blue, _ = colours[i, j]
             is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-            value = f"{self.effect.value[c, j, i]:+z.{decimals}f}".replace("-", "−")
+            value = signed(self.effect.value[c, j, i], decimals)
             text = f"{value}{between}({count:g})" if count else "(0)"
             box = {"facecolor": "white", "linewidth": 0, "pad": 0.8} if 0 < count < FEW else None
             ax.text(
