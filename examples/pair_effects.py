@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -108,7 +109,7 @@ def saved(display: PairEffectDisplay, folder: Path, name: str) -> None:
     """Save a picture that is `WIDTH` pixels wide."""
     figure = display.figure_
     figure.savefig(folder / f"{name}.png", dpi=WIDTH / figure.get_figwidth())
-    mpl.pyplot.close(figure)
+    plt.close(figure)
     print(f"{name}: {display.effect.direction}")
 
 
