@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from immigrate.plotting import (
         InteractionNetworkDisplay,
+        PairEffectDisplay,
         SigmaPathDisplay,
         WeightMatrixDisplay,
     )
@@ -55,6 +56,7 @@ __all__ = [
     "InteractionNetworkDisplay",
     "InteractionTest",
     "PairEffect",
+    "PairEffectDisplay",
     "PaperBoosting",
     "Relief",
     "ReliefF",
@@ -91,7 +93,12 @@ _HOMES = {
         "WestfallYoung",
         "make_margin_knn",
     ),
-    "plotting": ("InteractionNetworkDisplay", "SigmaPathDisplay", "WeightMatrixDisplay"),
+    "plotting": (
+        "InteractionNetworkDisplay",
+        "PairEffectDisplay",
+        "SigmaPathDisplay",
+        "WeightMatrixDisplay",
+    ),
     "report": ("Report",),
 }
 _HOME_OF = {name: f"immigrate.{package}" for package, names in _HOMES.items() for name in names}

@@ -14,7 +14,7 @@ from immigrate.estimators.measured_effects import MeasuredEffects
 from immigrate.inference.effects import CONFIDENCE, Term
 from immigrate.inference.levels import Levels
 from immigrate.inference.surfaces import MOST_SHOWN_AS_LEVELS
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes
 
 if TYPE_CHECKING:
     from immigrate.estimators.tested_terms import ReadTable
@@ -77,11 +77,11 @@ class PairEffect:
     >>> from immigrate import InteractionTest
     >>> from immigrate.datasets import make_xor
     >>> X, y = make_xor(300, 4, noise=0.1, random_state=0)
-    >>> effect = InteractionTest().fit(X, y).effect("x0", "x1")
+    >>> effect = InteractionTest().fit(X, y).effect("a", "b")
     >>> effect.value.shape, effect.classes
     ((1, 25, 25), ('1',))
     >>> print(effect.direction)
-    class 1 is more likely where x0 is high and x1 low, or the reverse
+    class 1 is more likely where a and b are both high or both low
     """
 
     axes: tuple[EffectAxis, EffectAxis]
@@ -139,17 +139,20 @@ def pair_effect(effects: MeasuredEffects, pair: Term, labels: NDArray[Any]) -> P
         )
     reach = -special.ndtri((1 - CONFIDENCE) / 2) * surface.standard_error
     levels = [effects.levels(column) for column in pair]
+    # The test counts levels by their labels, so that names do not matter; people read by name.
+    orders = [np.argsort(own.value[place]) for own, place in zip(levels, surface.places)]
     axes = [
-        effect_axis(effects.read, column, own, place)
-        for column, own, place in zip(pair, levels, surface.places)
+        effect_axis(effects.read, column, own, place[order])
+        for column, own, place, order in zip(pair, levels, surface.places, orders)
     ]
+    at = np.ix_(np.arange(len(surface.value)), *orders)
     return PairEffect(
         axes=(axes[0], axes[1]),
         classes=effects.subject.shown,
-        value=surface.value,
-        low=surface.value - reach,
-        high=surface.value + reach,
-        counts=surface.counts,
+        value=surface.value[at],
+        low=(surface.value - reach)[at],
+        high=(surface.value + reach)[at],
+        counts=surface.counts[np.ix_(*orders)],
         size=float(sizes.size[0]),
         size_low=float(sizes.low[0]),
         size_high=float(sizes.high[0]),
@@ -159,13 +162,14 @@ def pair_effect(effects: MeasuredEffects, pair: Term, labels: NDArray[Any]) -> P
     )
 
 
-def effect_axis(read: ReadTable, column: int, levels: Levels, places: Any) -> EffectAxis:
-    """A feature's shown levels, with names if it has any."""
+def effect_axis(read: ReadTable, column: int, levels: Levels, places: Codes) -> EffectAxis:
+    """A feature's shown levels in their order, with names if it has any."""
     has_levels = levels.is_nominal or levels.n_levels <= MOST_SHOWN_AS_LEVELS
     if has_levels:
         text = read.level_text(column, levels)
         values: NDArray[Any] = np.array([text(place) for place in places], dtype=object)
-        samples = np.where(levels.code >= 0, levels.code, np.nan)
+        # Where each level stands among the places, which hold all of them.
+        samples = np.where(levels.code >= 0, np.argsort(places)[levels.code], np.nan)
     else:
         values, samples = levels.value[places], read.values[:, column].astype(np.float64)
     return EffectAxis(str(read.names[column]), has_levels, values, samples)

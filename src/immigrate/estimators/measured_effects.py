@@ -55,9 +55,14 @@ class Subject:
         """The first words of a sentence about class or number c."""
         if not self.classes:
             return f"{self.number} is higher"
-        # A bare number or flag would read as something else than a class.
-        is_word = self.shown[c][:1].isalpha() and self.shown[c] not in FLAGS
-        return f"{'' if is_word else 'class '}{self.shown[c]} is more likely"
+        return f"{class_text(self.shown[c])} is more likely"
+
+
+def class_text(name: str) -> str:
+    """A class within a sentence."""
+    # A bare number or flag would read as something else than a class.
+    is_word = name[:1].isalpha() and name not in FLAGS
+    return name if is_word else f"class {name}"
 
 
 @dataclass(frozen=True, eq=False)

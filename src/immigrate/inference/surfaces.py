@@ -68,7 +68,10 @@ def shown_levels(levels: Levels) -> Codes:
     if levels.is_nominal or levels.n_levels <= MOST_SHOWN_AS_LEVELS:
         return np.arange(levels.n_levels)
     ranks = np.linspace(0.02, 0.98, N_GRID)
-    return np.unique(np.searchsorted(mid_ranks(levels.share), ranks).clip(0, levels.n_levels - 1))
+    last = levels.n_levels - 1
+    places = np.unique(np.searchsorted(mid_ranks(levels.share), ranks).clip(0, last))
+    # Where nearly all samples have the highest value, all ranks are in it.
+    return places if len(places) > 1 else np.array([0, last])
 
 
 def first_sample(levels: Levels) -> Codes:
