@@ -135,7 +135,9 @@ class InteractionNetworkDisplay:
         pairs = pairs.assign(is_found=is_found, strength=pairs["weight"].abs())
         # A pair can be found that did not pass the screen of the model.
         pairs = pairs[pairs["is_found"] | (pairs["strength"] > 0)]
-        return pairs.sort_values(["is_found", "strength"], ascending=False, kind="stable").head(top)
+        return pairs.sort_values(["is_found", "strength"], ascending=False, kind="stable").head(
+            top
+        )
 
     def _places(self) -> dict[str, Array]:
         """A place on the circle for each feature of the pairs, partners near each other."""
