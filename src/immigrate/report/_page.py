@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib import resources
 from io import StringIO
 from math import isnan
@@ -134,7 +135,7 @@ def pair_pictures(test: InteractionTest) -> list[dict[str, str]]:
         return []
     pairs = test.selected_[["feature_1", "feature_2"]].head(MOST_PAIR_PICTURES).to_numpy()
     return [
-        {"name": f"{a} × {b}", "svg": svg_of(lambda a=a, b=b: _effect_figure(display, test, a, b))}
+        {"name": f"{a} × {b}", "svg": svg_of(partial(_effect_figure, display, test, a, b))}
         for a, b in pairs
     ]
 
