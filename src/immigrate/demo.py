@@ -30,7 +30,7 @@ def wine() -> tuple[pd.DataFrame, pd.Series]:
 
 
 def main() -> None:
-    """Two embedded data sets: what matters in them, how well that predicts, and by what weights."""
+    """Two embedded data sets: what matters in them, how well it predicts, and what is used."""
     print(f"immigrate {__version__}: which features matter, and which pairs?")
     show("Wine: 130 samples, 13 features, 2 cultivars", *wine())
     show("MONK-1: head and body matter only together, the jacket alone", *make_monk1())
