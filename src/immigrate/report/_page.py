@@ -111,7 +111,7 @@ def pictures(summary: dict[str, Any], model: Any) -> dict[str, str]:
     """SVG of what the model uses, by name."""
     drawn = {
         "network": svg(
-            (8, 5.6),
+            (6.8, 5),
             lambda figure: InteractionNetworkDisplay(table=summary["table"]).plot(
                 ax=figure.add_subplot()
             ),
