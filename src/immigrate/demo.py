@@ -58,7 +58,21 @@ def show(title: str, X: pd.DataFrame, y: Any) -> None:
 
 
 def largest_weights(table: pd.DataFrame) -> pd.DataFrame:
-    """The features and pairs that a model uses most, by name."""
+    """The features and pairs that a model uses most, by name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from immigrate.demo import largest_weights
+    >>> table = pd.DataFrame({
+    ...     "feature_1": ["dose", "dose"], "feature_2": ["age", None], "kind": ["pair", "main"],
+    ...     "is_found": [True, False], "weight": [0.3, 0.8], "share": [0.4, 0.6], "rank": [2, 1],
+    ... })
+    >>> largest_weights(table)
+      feature or pair  weight  share shown
+    0            dose     0.8    0.6    no
+    1      dose × age     0.3    0.4   yes
+    """
     rows = table.sort_values("rank").head(TOP)
     pair = rows["feature_1"] + " × " + rows["feature_2"].fillna("")
     names = rows["feature_1"].where(rows["kind"] == "main", pair)

@@ -402,6 +402,16 @@ def test_on_noise_the_answers_name_nothing():
     assert re.search(r"A joint effect of size [0-9.]+ would have been found", answers)
 
 
+def test_the_largest_weights_are_drawn_whatever_their_evidence(monkeypatch):
+    monkeypatch.setattr("immigrate.report._summary.MOST_CARRIED", 4)
+    X, y = make_xor(200, 6, noise=0.1, random_state=0)
+    report = Report.of(X, y, quick(), cv=2)
+    assert len(report.summary["table"]) == 4
+    expected = report.estimator.interactions(test=False)
+    drawn = report.summary["network"].sort_values("rank")
+    assert drawn["weight"].tolist() == expected["weight"].tolist()
+
+
 def test_answers_come_before_evidence_and_evidence_before_weights(monk_page):
     heads = re.findall("<h2>(.*?)</h2>", monk_page)
     order = [

@@ -112,7 +112,7 @@ def pictures(summary: dict[str, Any], model: Any) -> dict[str, str]:
     drawn = {
         "network": svg(
             (6.8, 5),
-            lambda figure: InteractionNetworkDisplay(table=summary["table"]).plot(
+            lambda figure: InteractionNetworkDisplay(table=summary["network"]).plot(
                 ax=figure.add_subplot()
             ),
         ),

@@ -27,6 +27,8 @@ from immigrate.typing import Array, Codes
 
 # Rows of a table that the page shows, and that it carries as a file.
 MOST_SHOWN, MOST_CARRIED = 50, 20_000
+# The table is by evidence: of a wide one the first rows need not hold the largest weights.
+MOST_DRAWN = 1_000
 # If even the smallest p is above, and the additive model explains more of the held-out deviance
 # than the second, there is nothing left to test.
 NOTHING_LEFT, NEARLY_ALL = 0.99, 0.9
@@ -84,8 +86,15 @@ def summarised(
         "n_weighted_pairs": int((pairs["weight"] != 0).sum()),
         "model": model_summary(estimator, model, warned),
         "table": table.head(MOST_CARRIED),
+        "network": drawn_rows(table),
         "n_terms": len(table),
     }
+
+
+def drawn_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """What a picture of pairs may need: features, pairs found, and the largest weights."""
+    is_found = table["is_found"] if "is_found" in table else False
+    return table[is_found | (table["kind"] == "main") | (table["rank"] <= MOST_DRAWN)]
 
 
 @dataclass(frozen=True)
