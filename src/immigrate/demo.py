@@ -30,40 +30,59 @@ def wine() -> tuple[pd.DataFrame, pd.Series]:
 
 
 def main() -> None:
-    """Fit two embedded data sets; print what matters in them and how well it predicts."""
+    """Two embedded data sets: what matters in them, how well it predicts, and what is used."""
     print(f"immigrate {__version__}: which features matter, and which pairs?")
     show("Wine: 130 samples, 13 features, 2 cultivars", *wine())
     show("MONK-1: head and body matter only together, the jacket alone", *make_monk1())
     print(
-        "\nweight: how much the model uses a feature or pair."
-        "\np_adjusted: how often chance would show as much if no two features acted together,"
-        "\neach having its own effect; small means that the two do (InteractionTest)."
+        "\nadjusted p: how often chance would show as much if the feature had no effect, or if the"
+        "\npair added nothing to the effects of its two features (InteractionTest)."
+        "\nweight: how much the model uses a feature or pair to tell the classes apart. It proves"
+        "\nnothing: two strong features raise the weight of their pair."
     )
 
 
 def show(title: str, X: pd.DataFrame, y: Any) -> None:
-    """Print the strongest features and pairs; write a report and pictures."""
+    """Print the evidence, then the weights; write a report and pictures."""
     report = Report.of(X, y, title=title)
     print(f"\n{title}\n{'=' * len(title)}")
+    print(report.summary["test"]["words"])
     found = report.summary["performance"]
-    print(f"10-fold cross-validation: accuracy {found['accuracy']:.1%}, AUC {found['auc']:.3f}")
+    print(f"\n10-fold cross-validation: accuracy {found['accuracy']:.1%}, AUC {found['auc']:.3f}")
     table = report.summary["table"]
-    columns = ["weight", "share", "rank"]
-    show_top("features", table, "main", ["feature_1", *columns])
-    show_top("pairs", table, "pair", ["feature_1", "feature_2", *columns, "p_adjusted"])
+    print("\nWhat the model uses: the largest weights")
+    print(largest_weights(table).to_string(index=False, float_format="%.3f"))
     name = title.split(":")[0].lower()
     print(f"\nreport: {report.save(FOLDER / f'{name}.html')}")
     print("pictures:", *draw(report.estimator, table, name), sep="\n  ")
 
 
-def show_top(title: str, table: pd.DataFrame, kind: str, columns: list[str]) -> None:
-    """Print the strongest rows of one kind."""
-    rows = table.loc[table["kind"] == kind, columns].head(TOP)
-    print(f"\nstrongest {title}")
-    print(
-        rows.to_string(
-            index=False, float_format="%.3f", formatters={"p_adjusted": "{:.2g}".format}
-        )
+def largest_weights(table: pd.DataFrame) -> pd.DataFrame:
+    """The features and pairs that a model uses most, by name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from immigrate.demo import largest_weights
+    >>> table = pd.DataFrame({
+    ...     "feature_1": ["dose", "dose"], "feature_2": ["age", None], "kind": ["pair", "main"],
+    ...     "is_found": [True, False], "weight": [0.3, 0.8], "share": [0.4, 0.6], "rank": [2, 1],
+    ... })
+    >>> largest_weights(table)
+      feature or pair  weight  share shown
+    0            dose     0.8    0.6    no
+    1      dose × age     0.3    0.4   yes
+    """
+    rows = table.sort_values("rank").head(TOP)
+    pair = rows["feature_1"] + " × " + rows["feature_2"].fillna("")
+    names = rows["feature_1"].where(rows["kind"] == "main", pair)
+    shown = rows["is_found"].map({True: "yes", False: "no"})
+    return (
+        rows[["weight", "share"]]
+        .assign(shown=shown)
+        .set_axis(names)
+        .rename_axis("feature or pair")
+        .reset_index()
     )
 
 

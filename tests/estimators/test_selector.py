@@ -79,7 +79,7 @@ def test_pairs_by_weight(estimator):
     X, y = xor_and_main_effects(1)
     selector = ImmigrateSelector(estimator, n_features_to_select=2, pairs=True, n_pairs=4)
     assert selector.fit(X, y).transform(X).shape == (400, 6)
-    table = selector.estimator_.interactions()
+    table = selector.estimator_.interactions(test=False)
     heaviest = table[table["kind"] == "pair"].iloc[0]
     assert list(X.columns[selector.pairs_[0]]) == [heaviest["feature_1"], heaviest["feature_2"]]
 
@@ -100,13 +100,14 @@ def test_features_only():
 def test_weights_and_p_values_in_one_table():
     X, y = xor_and_main_effects(0)
     model = ImmigrateClassifier().fit(X, y)
-    table = model.interactions(test=True)
-    assert table[["feature_1", "feature_2", "weight"]].equals(
-        model.interactions()[["feature_1", "feature_2", "weight"]]
+    table = model.interactions()
+    weights = model.interactions(test=False)
+    pd.testing.assert_frame_equal(
+        table.sort_values("rank").reset_index(drop=True)[weights.columns], weights
     )
-    assert table["p_value"].isna().equals(table["kind"] == "main")
-    strongest = table.sort_values("p_value").iloc[0]
-    assert {strongest["feature_1"], strongest["feature_2"]} == {"gene_0", "gene_1"}
+    assert table["p_value"].notna().all()
+    pair = table[table["is_found"] & (table["kind"] == "pair")].iloc[0]
+    assert {pair["feature_1"], pair["feature_2"]} == {"gene_0", "gene_1"}
     expected = InteractionTest().fit(X, y).table_
     merged = expected.merge(table, on=["feature_1", "feature_2"])
     np.testing.assert_allclose(merged["p_value_x"], merged["p_value_y"])
@@ -137,11 +138,8 @@ def test_any_classifier_with_importances_weighs_and_names_reach_it():
     assert ImmigrateSelector(kept).fit(X, y).estimator_.get_support()[7]
 
 
-def test_no_p_values_from_too_few_pairs():
+def test_no_pairs_from_a_test_of_triples():
     X, y = xor_and_main_effects(0)
-    screened = ImmigrateClassifier(screen=Screen("im4e", max_features=3)).fit(X, y)
-    with pytest.raises(ValueError, match="on the whole table"):
-        screened.interactions(test=True)
     with pytest.raises(ValueError, match="order=3; pairs need"):
         ImmigrateClassifier().fit(X, y).interactions(test=InteractionTest(order=3))
     with pytest.raises(ValueError, match="order=3; pairs need"):
@@ -199,7 +197,7 @@ def test_what_cannot_choose_is_refused(selector, message):
 
 def test_a_test_that_is_none_is_refused():
     X, y = make_xor(60, 4, random_state=0)
-    with pytest.raises(ValueError, match="must be True, False, None or an InteractionTest"):
+    with pytest.raises(ValueError, match="must be 'auto', True, False, None or an Interaction"):
         ImmigrateClassifier().fit(X, y).interactions(test="yes")
 
 
@@ -218,7 +216,7 @@ def test_products_that_share_a_name_are_refused(names):
 def test_pairs_without_weight_are_no_columns():
     X, y = make_xor(120, 4, noise=0.1, random_state=0)
     selector = ImmigrateSelector(ImmigrateClassifier(prune=0.9), pairs=True).fit(X, y)
-    table = selector.estimator_.interactions()
+    table = selector.estimator_.interactions(test=False)
     is_used = (table["kind"] == "pair") & (table["weight"] != 0)
     assert len(selector.pairs_) == min(5, is_used.sum())
 
@@ -236,7 +234,7 @@ def test_one_feature_has_no_pairs():
     selector = ImmigrateSelector(pairs=True, test=True).fit(one, y)
     assert selector.get_feature_names_out().tolist() == ["a"]
     table = ImmigrateClassifier().fit(one, y).interactions(test=np.True_)
-    assert table["p_value"].isna().all()
+    assert table["is_found"].tolist() == [True]
 
 
 def test_switches_must_be_switches():

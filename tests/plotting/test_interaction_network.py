@@ -11,7 +11,15 @@ from sklearn.preprocessing import StandardScaler
 from immigrate import IM4EClassifier, ImmigrateClassifier, InteractionNetworkDisplay
 from immigrate.datasets import make_xor
 from immigrate.estimators.weight_table import interaction_table
-from immigrate.plotting._interaction_network import FOUND, NEGATIVE, NOT_FOUND, POSITIVE
+from immigrate.plotting._interaction_network import (
+    FOUND,
+    NEGATIVE,
+    NOT_FOUND,
+    NOT_SHOWN,
+    POSITIVE,
+    SHOWN,
+    THINNEST_FOUND,
+)
 
 mpl.use("Agg")
 
@@ -60,6 +68,29 @@ def test_pairs_that_act_together_come_first(table):
     assert only == ("a", "c")
 
 
+def test_a_pair_that_acts_together_is_drawn_and_seen_without_a_weight(table):
+    tested = table.assign(is_found=table["weight"] == 0)
+    drawn = lines(InteractionNetworkDisplay(table=tested).plot())
+    assert drawn["b", "c"] == (hexed(FOUND), THINNEST_FOUND)
+    assert {drawn["a", "b"][0], drawn["a", "c"][0]} == {hexed(NOT_FOUND)}
+
+
+def test_circles_of_features_that_matter_are_dark(table):
+    tested = table.assign(is_found=(table["kind"] == "main") & (table["feature_1"] == "b"))
+    display = InteractionNetworkDisplay(table=tested).plot()
+    (circles,) = display.ax_.collections
+    places = [tuple(np.round(place, 6)) for place in circles.get_offsets()]
+    color = dict(zip(places, map(mpl.colors.to_hex, circles.get_facecolors())))
+    shown = {text.get_text(): color[tuple(np.round(text.xy, 6))] for text in display.ax_.texts}
+    assert shown == {"a": hexed(NOT_SHOWN), "b": hexed(SHOWN), "c": hexed(NOT_SHOWN)}
+
+
+def test_pairs_are_tested_by_default():
+    X, y = make_xor(200, 4, noise=0.1, random_state=0)
+    display = InteractionNetworkDisplay.from_estimator(ImmigrateClassifier().fit(X, y))
+    assert lines(display)["a", "b"][0] == hexed(FOUND)
+
+
 def test_mirrors_of_a_pair_have_the_colour_of_the_others():
     X, y = make_xor(400, 4, noise=0.1, random_state=0)
     X["like_a"] = X["a"] + 0.3 * np.random.default_rng(0).standard_normal(len(X))
@@ -87,7 +118,9 @@ def test_labels_do_not_overlap_and_stay_in_the_picture(top, size):
     X = X.rename(columns={"worst area": "area of the largest nucleus of all, as photographed"})
     model = ImmigrateClassifier().fit(X, y)
     figure = FigureCanvasAgg(mpl.figure.Figure(figsize=size, layout="constrained")).figure
-    display = InteractionNetworkDisplay.from_estimator(model, top=top, ax=figure.add_subplot())
+    display = InteractionNetworkDisplay.from_estimator(
+        model, test=False, top=top, ax=figure.add_subplot()
+    )
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     extent = mpl.text.Text.get_window_extent

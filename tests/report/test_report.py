@@ -23,10 +23,13 @@ from immigrate import (
     ImmigrateClassifier,
     Report,
     Screen,
+    plotting,
 )
 from immigrate.datasets import make_monk1, make_xor
 from immigrate.report._performance import possible_folds
 
+# Of one pair found.
+N_PAIR_PICTURES = int(hasattr(plotting, "PairEffectDisplay"))
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use"}
 
 
@@ -79,7 +82,8 @@ def quick():
 def test_page_answers_the_questions(monk_page):
     text = text_of(monk_page)
     assert "Which pairs act together? head_shape × body_shape" in text
-    assert "Which features matter? head_shape, body_shape, jacket_color" in text
+    assert "Which features matter? jacket_color" in text
+    assert "Class 1 is more likely where jacket_color is 1." in text
     assert "100.0% right on samples held out in 3-fold cross-validation" in text
     assert "always guessing the largest class gives 50.0%" in text
 
@@ -89,7 +93,7 @@ def test_page_needs_nothing_from_elsewhere(monk_page):
         r"""(?:src|href)\s*=\s*["'](?!#|data:)[^"']*|@import|url\((?!#)""", monk_page
     )
     assert outside == []
-    assert monk_page.count("<svg") == 3
+    assert monk_page.count("<svg") == 3 + N_PAIR_PICTURES
 
 
 def test_names_are_text_and_never_markup(small):
@@ -102,14 +106,16 @@ def test_names_are_text_and_never_markup(small):
     assert "<script>alert('a')</script>" in text_of(page)
 
 
-def test_carried_file_is_the_table_of_weights(monk, monk_page):
+def test_carried_file_is_the_table_of_the_model(monk, monk_page):
     (content,) = re.findall(r'href="data:text/csv;base64,([^"]*)"', monk_page)
     carried = pd.read_csv(StringIO(base64.b64decode(content).decode()))
     expected = monk.estimator.interactions(test=True)
-    assert expected["is_found"].sum() == 1
+    assert expected["is_found"].sum() == 2  # a feature and a pair
     # The second feature of a main effect is None, an empty field in the file.
     assert carried["feature_2"].isna().equals(expected["kind"] == "main")
     expected["feature_2"] = expected["feature_2"].astype("str").where(expected["kind"] == "pair")
+    # So is a direction that cannot be said.
+    expected["direction"] = expected["direction"].where(expected["direction"] != "")
     pd.testing.assert_frame_equal(carried, expected, check_dtype=False, rtol=1e-12)
 
 
@@ -154,7 +160,8 @@ def test_same_input_same_page(small):
 
 def test_ensembles_have_no_path_but_a_report(small):
     report = Report.of(*small, BoostedImmigrateClassifier(n_estimators=3), cv=2)
-    assert report.html().count("<svg") == 2
+    n_found = min(len(report.test.selected_), 6)
+    assert report.html().count("<svg") == 2 + n_found * N_PAIR_PICTURES
 
 
 def test_screened_out_features_are_tested_all_the_same():
@@ -168,7 +175,7 @@ def test_screened_out_features_are_tested_all_the_same():
     assert (pair["feature_1"], pair["feature_2"]) == ("a", "b")
     assert report.summary["test"]["n_pairs"] == 33 * 32 / 2
     assert "a" not in {row["name"] for row in report.summary["features"]}  # strong ones only
-    assert np.isnan(pair["weight"])
+    assert pair["weight"] == 0
     assert "30 of 33 features were screened out and have no weight" in text_of(report.html())
 
 
@@ -180,8 +187,9 @@ def test_mirrors_of_a_pair_are_not_found_again():
     assert report.summary["test"]["n_mirrors"] == 1
     page = report.html()
     assert "1 more have a small adjusted p before these are taken into account" in text_of(page)
-    # Once among the pairs found and once among those with the largest weights.
-    assert page.count('<tr class="found">') == 2
+    # Among the pairs found; no feature matters on its own.
+    assert page.count('<tr class="found">') == 1
+    assert page.count("<td>act together</td>") == 1
 
 
 def test_a_class_too_small_to_hold_out_is_said(small):
@@ -209,7 +217,8 @@ def test_one_feature_has_no_pairs(small):
     X, y = small
     X = X.assign(strong=y + 0.3 * X["a"])
     text = text_of(Report.of(X[["strong"]], y, quick(), cv=2).html())
-    assert "There is one feature, and so no pair." in text
+    assert "Which features matter? strong" in text
+    assert "Not tested There is one feature that varies, and so no pair." in text
 
 
 def test_guessing_is_called_guessing():
@@ -272,10 +281,11 @@ def test_nothing_learned_is_said():
     with pytest.warns(ConvergenceWarning, match="No admissible direction"):
         report = Report.of(X, y, model, cv=2)
     text = text_of(report.html())
-    assert "Which features matter? None detected No change of the weights" in text
+    assert "Which features matter? None is shown to" in text
+    assert "Nothing was learned. No change of the weights" in text
     assert "Warning: No admissible direction improves the margin" in text
     assert "Column 'x1' (always 0): constant, and so no help" in text
-    assert "Not tested Fewer than two features vary." in text
+    assert "Not tested There is one feature that varies" in text
 
 
 @pytest.mark.filterwarnings("ignore:No admissible direction")
@@ -382,3 +392,80 @@ def test_auc_is_that_of_held_out_probabilities(n_classes):
     page = text_of(Report.of(X, y, quick(), cv=3).html())
     assert f"AUC {found['auc']:.3f}" in page
     assert ("each against the rest" in page) == (n_classes == 3)
+
+
+def noise(n_samples=120, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.standard_normal((n_samples, 5)), columns=[f"gene_{i}" for i in range(5)])
+    return X, rng.integers(0, 2, n_samples)
+
+
+def test_on_noise_the_answers_name_nothing():
+    report = Report.of(*noise(), quick(), cv=2)
+    assert (report.summary["test"]["shown"], report.summary["test"]["found"]) == ([], [])
+    text = text_of(report.html())
+    assert "Which features matter? None is shown to" in text
+    assert "Which pairs act together? None is shown to" in text
+    answers = text[text.index("Which features matter?") : text.index("Evidence for features")]
+    assert "gene_" not in answers
+    assert re.search(r"A joint effect of size [0-9.]+ would have been found", answers)
+
+
+def test_the_largest_weights_are_drawn_whatever_their_evidence(monkeypatch):
+    monkeypatch.setattr("immigrate.report._summary.MOST_CARRIED", 4)
+    X, y = make_xor(200, 6, noise=0.1, random_state=0)
+    report = Report.of(X, y, quick(), cv=2)
+    assert len(report.summary["table"]) == 4
+    expected = report.estimator.interactions(test=False)
+    drawn = report.summary["network"].sort_values("rank")
+    assert drawn["weight"].tolist() == expected["weight"].tolist()
+
+
+def test_answers_come_before_evidence_and_evidence_before_weights(monk_page):
+    heads = re.findall("<h2>(.*?)</h2>", monk_page)
+    order = [
+        "Which features matter?",
+        "Which pairs act together?",
+        "Can it predict?",
+        "Evidence for features",
+        "Evidence for pairs",
+        "Predictions of held-out samples",
+        "What the model uses",
+        "All weights",
+    ]
+    assert [head for head in heads if head in order] == order
+
+
+def test_answers_have_sizes_intervals_and_directions(monk, monk_page):
+    (pair,) = monk.summary["test"]["found"]
+    text = text_of(monk_page)
+    size = f"size {pair['size']:.2f} ({pair['size_low']:.2f} to {pair['size_high']:.2f})"
+    assert f"adjusted p < 0.0001, {size}. Class 1 is more likely where head_shape is 1" in text
+    assert monk.test.summary("methods") in text
+
+
+def test_one_pair_has_one_adjusted_p_everywhere(monk):
+    (pair,) = monk.summary["test"]["found"]
+    row = monk.estimator.interactions(top=1).iloc[0]
+    both = [row, monk.test.selected_.iloc[0], monk.test.table_.iloc[0]]
+    assert {one["p_adjusted"] for one in both} == {pair["p_adjusted"]}
+
+
+def test_each_pair_found_has_its_picture_where_there_is_a_display_of_it(monk, monkeypatch):
+    from matplotlib.figure import Figure
+
+    class Display:
+        def __init__(self, figure):
+            self.figure_ = figure
+
+        @classmethod
+        def from_estimator(cls, test, a, b):
+            assert test is monk.test
+            figure = Figure()
+            figure.text(0.5, 0.5, f"surface of {a} and {b}")
+            return cls(figure)
+
+    monkeypatch.setattr("immigrate.plotting.PairEffectDisplay", Display, raising=False)
+    page = monk.html()
+    assert page.count("surface of head_shape and body_shape") == 1
+    assert 'aria-label="Joint effect of head_shape × body_shape"' in page

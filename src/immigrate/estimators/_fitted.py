@@ -57,6 +57,9 @@ class References:
         What the screen said of every feature; None without a screen.
     form : Form
         How weights and differences make a distance.
+    screened_out : ndarray of shape (n, n_screened_out) or None
+        The features that did not pass the screen, as they were read: a test of pairs that saw
+        the others only would count too few.
     laid_out : dict
         The samples laid out for the kernel, by number of threads: a cache.
     """
@@ -68,6 +71,7 @@ class References:
     anchor_weight: Array | None = None
     screen_importances: Array | None = None
     form: Form = QUADRATIC
+    screened_out: Array | None = None
     laid_out: dict[int, MarginProblem] = field(default_factory=dict, repr=False)
 
     @property

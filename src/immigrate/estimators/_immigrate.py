@@ -121,9 +121,9 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     >>> model = ImmigrateClassifier(sigma=0.5).fit(X, y)
     >>> model.score(X, y)
     1.0
-    >>> table = model.interactions(top=3)  # feature_1, feature_2, kind, weight, ...
-    >>> sorted(table["feature_1"])
-    ['body_shape', 'head_shape', 'jacket_color']
+    >>> table = model.interactions(top=2)  # by evidence; weights say what the model uses
+    >>> table[["feature_1", "feature_2"]].values.tolist()
+    [['head_shape', 'body_shape'], ['jacket_color', None]]
 
     A screen for wide tables, and a feature that stays whatever it says:
 

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
 from immigrate.columns import read_table
@@ -17,6 +17,7 @@ from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import FittedMargin
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.messages import progress, warn_user
+from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solution, Solver, Stop
 from immigrate.typing import Array
 
@@ -116,7 +117,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         check_count("n_neighbours", n_neighbours)
         references = self.model_.references
         split = self.model_.margin_split(read_table(self, X), n_neighbours, self.n_jobs)
-        names = _check_feature_names_in(self)[references.is_used]
+        names = checked_feature_names(self)[references.is_used]
         return named_explanation(split, references.codes, self.classes_, names)
 
     def leave_one_out_predict(self) -> np.ndarray:

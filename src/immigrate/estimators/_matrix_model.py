@@ -10,19 +10,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
 from immigrate.columns import ColumnReader
-from immigrate.estimators._training import as_counts
-from immigrate.estimators.stored import StoredEstimator
-from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
-from immigrate.estimators.weight_table import (
-    beside_test,
-    feature_share,
-    interaction_table,
-    is_false,
-    pair_test,
-    untested,
+from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators.model_evidence import (
+    evidence_table,
+    fitted_on_model,
+    given_table,
+    seen_classes,
+    takes_seconds,
 )
+from immigrate.estimators.stored import StoredEstimator
+from immigrate.estimators.weight_table import feature_share, interaction_table, is_false, pair_test
+from immigrate.messages import warn_user
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.typing import Array, Codes, Mask
+
+WEIGHTS_ALONE = "These are weights alone, which are no evidence. "
+TAKES_LONG = WEIGHTS_ALONE + (
+    "Tests of {n} samples and {p} features take long: test=True runs them, test=False asks for "
+    "weights."
+)
+UNKNOWN_TABLE = (
+    "The model does not hold the features that did not pass its screen; run "
+    "InteractionTest().fit(X, y) on the whole table instead."
+)
+ONE_CLASS = "The sample weights leave one class; there is nothing to test."
 
 
 class WeightMatrixModel(StoredEstimator):
@@ -35,62 +46,81 @@ class WeightMatrixModel(StoredEstimator):
     model_: Any
     column_reader_: ColumnReader
 
-    def interactions(self, top: int | None = None, *, test: Any = False) -> pd.DataFrame:
-        """Every feature and every pair of features with its weight, strongest first.
+    def interactions(self, top: int | None = None, *, test: Any = "auto") -> pd.DataFrame:
+        """Every feature and every pair of features: first the evidence, then the weight.
 
-        A weight says how much the model uses a feature or pair to tell the classes apart.
-        It does **not** prove that two features act together: two features with strong
-        effects of their own raise the weight of their pair, and a pair that matters only
-        together can have a small one.
+        Two questions have two answers. Whether a feature matters, or two features act together
+        beyond their own effects, is answered by `InteractionTest` on the training samples. What
+        the model uses to tell the classes apart is its weights, which prove nothing: two
+        features with strong effects of their own raise the weight of their pair, a pair that
+        matters only together can have a small one, and on noise some weight is the largest.
 
         Parameters
         ----------
         top : int, optional
-            Only the strongest so many rows. By default all p (p + 1) / 2 of the p features
-            in W.
-        test : bool or InteractionTest, default=False
-            Whether to test each pair for a departure from additivity on the training samples
-            and join the p-values: a weight says what the model uses, a p-value whether two
-            features act together. True is ``InteractionTest()``. Its categorical features
-            are those of the model. Not after a screen, which would leave the test too few pairs
-            to count. Sample weights given to `fit` are scaled to the effective sample size.
+            Only the first so many rows. By default all.
+        test : "auto", bool or InteractionTest, default="auto"
+            "auto" tests where that takes seconds, and says in a warning where it does not. True
+            tests whatever it takes, False gives the weights alone, the largest first. An
+            `InteractionTest` has options; its categorical features are those of the model.
+            After a screen the whole table is tested. Sample weights given to `fit` are scaled
+            to the effective sample size.
 
         Returns
         -------
         pandas.DataFrame
-            Columns `feature_1`, `feature_2` (None for a main effect), `kind` ("main" or
-            "pair"), `weight` (the entry of W), `share` (of the sum of |weight| over the whole
-            table) and `rank`; with `test` also `p_value` and `p_adjusted`, NaN for main
-            effects, and `is_found`: whether the pair is in `selected_` of the test, which
-            leaves out pairs that only mirror another.
+            By evidence: features that are shown to matter and pairs that are found, then the
+            others, each by p-value. Columns:
+
+            `feature_1`, `feature_2` (None for a main effect), `kind` ("main" or "pair");
+
+            `p_value`, `p_adjusted` (among all features, or among all pairs), `is_found` (for a
+            pair: in `selected_` of the test, which leaves out pairs that only mirror another),
+            `size`, `size_low`, `size_high` and `direction`, as in `features_` and `table_` of
+            the test; not with ``test=False``;
+
+            `weight` (used by the model: the entry of W, 0 for what did not pass a screen),
+            `share` (of the sum of the sizes of all weights) and `rank` by it. A pair adds
+            2 W_ab d_a d_b to the distance of two samples. With a positive weight, samples that
+            differ in both features are further apart than the sum of both differences says; with
+            a negative one they are less far apart, because the differences stand in part for one
+            another. The sign does not say which class is more likely: `direction` does.
         """
-        names = self.get_feature_names_out()
+        check_is_fitted(self)
         if top is not None:
             check_count("top", top)
-        references = self.model_.references
-        weights = self.model_.weights
-        table = interaction_table(
-            references.encoding.folded(weights),
-            references.encoding.folded(np.abs(weights)),
-            names,
-            top,
-        )
+        tested = self._tested(test)
+        if tested is None:
+            return self._weights(top)
+        return evidence_table(self._weights(), tested).iloc[:top]
+
+    def _weights(self, top: int | None = None) -> pd.DataFrame:
+        """The weights alone, the largest first."""
+        encoding, weights = self.model_.references.encoding, self.model_.weights
+        size = encoding.folded(np.abs(weights))
+        return interaction_table(encoding.folded(weights), size, self.get_feature_names_out(), top)
+
+    def _tested(self, test: Any) -> InteractionTest | None:
+        """The test of the table that the model was given; None where there is none to be made."""
         if test is None or is_false(test):
-            return table
-        test = pair_test(test)
-        # Columns that are no features are not in the model, and are not tested either.
-        if (references.is_used != self.column_reader_.is_used).any():
+            return None
+        if isinstance(test, str) and test != "auto":
             raise ValueError(
-                "After a screen the test would see the kept features only and count too few "
-                "pairs; run InteractionTest().fit(X, y) on the whole table instead."
+                f"test must be 'auto', True, False, None or an InteractionTest, got {test!r}."
             )
-        if len(names) < 2:
-            return untested(table)
-        # D sums to 1; the test reads weights as counts.
-        count = as_counts(references.anchor_weight)
-        is_nominal = references.encoding.n_levels > 0
-        read = ReadTable(references.values, is_nominal, references.codes, names, count)
-        return beside_test(table, fitted_on_read(test, read))
+        is_auto = isinstance(test, str)
+        test = pair_test(True if is_auto else test)
+        read = given_table(self)
+        if read is None:
+            raise_or_warn(is_auto, UNKNOWN_TABLE)
+        elif len(seen_classes(read)) < 2:
+            raise_or_warn(is_auto, ONE_CLASS)
+        elif is_auto and not takes_seconds(read):
+            n, p = read.values.shape
+            warn_user(TAKES_LONG.format(n=n, p=p), UserWarning)
+        else:
+            return fitted_on_model(test, self, read)
+        return None
 
     def get_support(self, indices: bool = False) -> Mask | Codes:
         """Which features the model uses: all of them, or those that passed the screen.
@@ -149,3 +179,10 @@ class WeightMatrixModel(StoredEstimator):
         if importances is None:
             raise AttributeError("screen_importances_ needs a screen, such as screen='im4e'.")
         return importances
+
+
+def raise_or_warn(is_auto: bool, message: str) -> None:
+    """Where no test can be made: an error if one was asked for, else a warning."""
+    if not is_auto:
+        raise ValueError(message)
+    warn_user(WEIGHTS_ALONE + message, UserWarning)

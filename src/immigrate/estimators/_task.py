@@ -105,8 +105,15 @@ class TaskMaker:
         """The task with one way of encoding nominal columns."""
         data, is_kept = self.data, self.screened.is_kept
         X = data.X if is_kept.all() else data.X[:, is_kept]
+        is_out = data.reader.is_used & ~is_kept
         references = References(
-            X, data.codes, is_kept, encoding, data.anchor_weight, self.screened.importances
+            X,
+            data.codes,
+            is_kept,
+            encoding,
+            data.anchor_weight,
+            self.screened.importances,
+            screened_out=data.X[:, is_out] if is_out.any() else None,
         )
         # Laid out once: the solver and later every prediction use the same layout.
         problem = references.problem(n_threads(self.n_jobs))

@@ -1,4 +1,4 @@
-"""A weight matrix as a table that people read, with or without what a test says of it."""
+"""A weight matrix as a table that people read, and the test that is put before it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.typing import Array
-
-PAIR = ["feature_1", "feature_2"]
+from immigrate.typing import Array, Codes
 
 
 def feature_share(W: Array) -> Array:
@@ -40,15 +39,22 @@ def interaction_table(W: Array, size: Array, names: Any, top: int | None = None)
     a, b = a[order], b[order]
     return pd.DataFrame(
         {
-            "feature_1": names[a],
-            # As objects: a column of text would turn None into NaN.
-            "feature_2": pd.Series(np.where(a == b, None, names[b]), dtype=object),
-            "kind": np.where(a == b, "main", "pair"),
+            **term_columns(names, a, b),
             "weight": weight[order],
             "share": size[order] / size.sum(),
             "rank": np.arange(1, len(order) + 1),
         }
     )
+
+
+def term_columns(names: NDArray[np.object_], a: Codes, b: Codes) -> dict[str, Any]:
+    """Names and kind of the entries (a, b) of a matrix; a main effect has one name."""
+    return {
+        "feature_1": names[a],
+        # As objects: a column of text would turn None into NaN.
+        "feature_2": pd.Series([None if i == j else names[j] for i, j in zip(a, b)], dtype=object),
+        "kind": np.where(a == b, "main", "pair"),
+    }
 
 
 def is_false(value: Any) -> bool:
@@ -65,19 +71,3 @@ def pair_test(test: Any) -> InteractionTest:
     if test.order != 2:
         raise ValueError(f"test has order={test.order}; pairs need InteractionTest(order=2).")
     return test
-
-
-def untested(table: pd.DataFrame) -> pd.DataFrame:
-    """`table` with the columns of a test that was not made."""
-    return table.assign(p_value=np.nan, p_adjusted=np.nan, is_found=False)
-
-
-def beside_test(table: pd.DataFrame, test: InteractionTest) -> pd.DataFrame:
-    """`table` with p-values and finds of a fitted test.
-
-    P-values are NaN for main effects, and for pairs that the test does not list.
-    """
-    table = table.merge(test.table_[[*PAIR, "p_value", "p_adjusted"]], on=PAIR, how="left")
-    # Not by the adjusted p: that is small for shadows of a found pair, too.
-    found = pd.MultiIndex.from_frame(test.selected_[PAIR])
-    return table.assign(is_found=pd.MultiIndex.from_frame(table[PAIR]).isin(found))

@@ -17,19 +17,22 @@ from immigrate.typing import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FOUND, NOT_FOUND, POSITIVE, NEGATIVE = PALETTE[1], "0.72", PALETTE[0], PALETTE[4]
+FOUND, NOT_FOUND, POSITIVE, NEGATIVE = PALETTE[1], "0.85", PALETTE[0], PALETTE[4]
+SHOWN, NOT_SHOWN = "0.25", "0.65"
 WIDTH, HEIGHT = 2.1, 1.35  # half of the picture; the circle has radius 1
 LARGEST_NODE, SMALLEST_NODE = 700.0, 25.0  # areas in points squared
 THICKEST, THINNEST = 7.0, 0.8  # points
+THINNEST_FOUND = 2.5  # a pair that acts together is seen, however small its weight
 MANY_PAIRS = 12  # from here on lines get thinner, so that they can be told apart
 
 
 class InteractionNetworkDisplay:
-    """Features as circles, the strongest pairs as lines between them.
+    """Features as circles, pairs that act together and the strongest others as lines.
 
     The area of a circle is the size of the feature's own weight, the width of a line that of
-    the pair's. A weight says what the model uses; where the pairs were tested, the colour of a
-    line says whether the two features act together.
+    the pair's. A weight says what the model uses; where there was a test, solid colours say what
+    is shown: circles of features with an effect of their own are dark, lines of pairs that act
+    together coloured. All others are pale.
 
     Use :meth:`from_estimator`; the constructor takes the data behind the picture.
 
@@ -57,7 +60,7 @@ class InteractionNetworkDisplay:
     >>> from immigrate.datasets import make_monk1
     >>> X, y = make_monk1()
     >>> model = ImmigrateClassifierCV().fit(X, y)
-    >>> display = InteractionNetworkDisplay.from_estimator(model, test=True)
+    >>> display = InteractionNetworkDisplay.from_estimator(model)
     >>> found = display.pairs_[display.pairs_["is_found"]]
     >>> found[["feature_1", "feature_2"]].values.tolist()
     [['head_shape', 'body_shape']]
@@ -68,7 +71,7 @@ class InteractionNetworkDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, test: Any = False, top: int = 12, ax: Axes | None = None
+        cls, estimator: Any, *, test: Any = "auto", top: int = 12, ax: Axes | None = None
     ) -> Self:
         """Draw the pairs of a fitted model.
 
@@ -76,8 +79,8 @@ class InteractionNetworkDisplay:
         ----------
         estimator : estimator with `interactions`
             `ImmigrateClassifier`, `ImmigrateClassifierCV` or `BoostedImmigrateClassifier`.
-        test : bool or InteractionTest, default=False
-            As in `ImmigrateClassifier.interactions`: whether to test the pairs.
+        test : "auto", bool or InteractionTest, default="auto"
+            As in `ImmigrateClassifier.interactions`: whether to test features and pairs.
         top, ax
             As in :meth:`plot`.
 
@@ -127,10 +130,14 @@ class InteractionNetworkDisplay:
         return "is_found" in self.table
 
     def _pairs(self, top: int) -> pd.DataFrame:
-        pairs = self.table[(self.table["kind"] == "pair") & (self.table["weight"] != 0)]
+        pairs = self.table[self.table["kind"] == "pair"]
         is_found = pairs["is_found"] if self._is_tested else False
-        pairs = pairs.assign(is_found=is_found, size=pairs["weight"].abs())
-        return pairs.sort_values(["is_found", "size"], ascending=False, kind="stable").head(top)
+        pairs = pairs.assign(is_found=is_found, strength=pairs["weight"].abs())
+        # A pair can be found that did not pass the screen of the model.
+        pairs = pairs[pairs["is_found"] | (pairs["strength"] > 0)]
+        return pairs.sort_values(["is_found", "strength"], ascending=False, kind="stable").head(
+            top
+        )
 
     def _places(self) -> dict[str, Array]:
         """A place on the circle for each feature of the pairs, partners near each other."""
@@ -149,20 +156,21 @@ class InteractionNetworkDisplay:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
-        largest = self.pairs_["size"].max()
+        largest = self.pairs_["strength"].max() or 1.0
         thickest = THICKEST * min(1.0, MANY_PAIRS / max(len(self.pairs_), 1))
         # The strongest last, on top.
         pair: Any
         for pair in self.pairs_[::-1].itertuples():
             start, end = places[pair.feature_1], places[pair.feature_2]
             bend = 0.35 * (start + end) / 2
+            width = THINNEST + (thickest - THINNEST) * pair.strength / largest
             curve = Path([start, bend, end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
             ax.add_patch(
                 PathPatch(
                     curve,
                     facecolor="none",
                     edgecolor=self._color(pair),
-                    linewidth=THINNEST + (thickest - THINNEST) * pair.size / largest,
+                    linewidth=max(width, THINNEST_FOUND) if pair.is_found else width,
                     capstyle="round",
                 )
             )
@@ -175,6 +183,7 @@ class InteractionNetworkDisplay:
     def _draw_features(self, ax: Axes, places: dict[str, Array]) -> None:
         main = self.table[self.table["kind"] == "main"]
         size = dict(zip(main["feature_1"], main["weight"].abs()))
+        is_shown = dict(zip(main["feature_1"], main["is_found"])) if self._is_tested else {}
         largest = max([size.get(name, 0.0) for name in places], default=0.0) or 1.0
         labels = dict(zip(places, short_names(places)))
         for side in (1, -1):
@@ -198,7 +207,7 @@ class InteractionNetworkDisplay:
             x,
             y,
             s=[SMALLEST_NODE + LARGEST_NODE * size.get(name, 0.0) / largest for name in places],
-            color="0.25",
+            color=[SHOWN if is_shown.get(name, True) else NOT_SHOWN for name in places],
             edgecolor="white",
             linewidth=1.5,
             zorder=3,
@@ -231,7 +240,10 @@ class InteractionNetworkDisplay:
             loc="upper center",
             bbox_to_anchor=(0.5, 0.03),
         )
-        ax.set_title("circle: weight of a feature · line: weight of a pair", fontsize="medium")
+        title = "circle: weight of a feature · line: weight of a pair"
+        if self._is_tested:
+            title += "\ndark circle: the feature matters on its own"
+        ax.set_title(title, fontsize="medium")
 
 
 def label_height(ax: Axes, font_points: float = 9.0) -> float:

@@ -12,25 +12,28 @@ from sklearn.pipeline import Pipeline
 
 from immigrate.checks import check_count, check_share
 from immigrate.columns import ColumnWarning
-from immigrate.estimators import ImmigrateClassifierCV
+from immigrate.estimators import ImmigrateClassifierCV, InteractionTest
 from immigrate.files import write_text_whole
 from immigrate.messages import heard_warnings, progress
 from immigrate.report._given import Given
 from immigrate.report._page import check_can_be_drawn, page
-from immigrate.report._summary import summarised
+from immigrate.report._summary import Evidence, summarised
 
 
 class Report:
-    """One HTML page, nothing to load from elsewhere: features, pairs, predictions, pictures.
+    """One HTML page, nothing to load from elsewhere: evidence, predictions, weights, pictures.
 
     Use :meth:`of`; the constructor takes what :meth:`of` found.
 
     Parameters
     ----------
     summary : dict
-        Everything the page says: numbers, words, and under "table" all weights.
+        Everything the page says: numbers, words, and under "table" what `interactions` of the
+        model returns.
     estimator : estimator
         The model behind it, fitted on all samples.
+    test : InteractionTest, optional
+        The test behind it, fitted on all samples; None where none could be made.
 
     Examples
     --------
@@ -41,12 +44,17 @@ class Report:
     >>> found = report.summary["test"]["found"]
     >>> [(pair["feature_1"], pair["feature_2"]) for pair in found]
     [('head_shape', 'body_shape')]
+    >>> [feature["feature"] for feature in report.summary["test"]["shown"]]
+    ['jacket_color']
     >>> report.save("monk1.html")  # doctest: +SKIP
     """
 
-    def __init__(self, *, summary: dict[str, Any], estimator: Any) -> None:
+    def __init__(
+        self, *, summary: dict[str, Any], estimator: Any, test: InteractionTest | None = None
+    ) -> None:
         self.summary = summary
         self.estimator = estimator
+        self.test = test
 
     @classmethod
     def of(
@@ -61,7 +69,7 @@ class Report:
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> Self:
-        """Fit, cross-validate, test the pairs, and sum up.
+        """Fit, test features and pairs, cross-validate, and sum up.
 
         Parameters
         ----------
@@ -79,7 +87,8 @@ class Report:
             Folds of cross-validation, two at least, and fewer where a class is too small for
             so many. They are shuffled with a fixed seed.
         alpha : float, default=0.05
-            Adjusted p-value up to which two features are said to act together.
+            Adjusted p-value up to which a feature is said to matter, and two features to act
+            together.
         n_jobs : int, default=None
             Processes over folds.
         verbose : bool, default=False
@@ -99,18 +108,22 @@ class Report:
         if verbose:
             progress(f"fit of {type(_last_step(estimator)).__name__} on all samples")
         model, warned = _fitted(estimator, given)
+        last = _last_step(model)
+        if verbose:
+            progress(f"test of {last.n_features_in_} features and their pairs")
+        evidence = Evidence.of(last, alpha)
         summary = summarised(
             given,
             model,
-            _last_step(model),
+            last,
+            evidence,
             title=title,
             n_folds=cv,
-            alpha=alpha,
             warned=warned,
             n_jobs=n_jobs,
             verbose=verbose,
         )
-        return cls(summary=summary, estimator=model)
+        return cls(summary=summary, estimator=model, test=evidence.test)
 
     def html(self) -> str:
         """The page.
@@ -119,7 +132,7 @@ class Report:
         -------
         str
         """
-        return page(self.summary, _last_step(self.estimator))
+        return page(self.summary, _last_step(self.estimator), self.test)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the page, all of it or nothing: an error leaves the file that was there.

@@ -1,4 +1,4 @@
-"""What the report says, as numbers, words and the table of weights: all but the looks."""
+"""What the report says, as numbers, words and the table of evidence: all but the looks."""
 
 from __future__ import annotations
 
@@ -13,15 +13,22 @@ import pandas as pd
 from immigrate._version import __version__
 from immigrate.columns import in_order, messages, read_table
 from immigrate.estimators import InteractionTest
-from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
-from immigrate.estimators.weight_table import PAIR, beside_test, untested
+from immigrate.estimators.model_evidence import (
+    PAIR,
+    WEIGHT,
+    evidence_table,
+    fitted_on_model,
+    given_table,
+)
 from immigrate.messages import progress
 from immigrate.report._given import Given
 from immigrate.report._performance import performance
 from immigrate.typing import Array, Codes
 
-# Rows of the table of pairs that the page shows, and that it carries as a file.
+# Rows of a table that the page shows, and that it carries as a file.
 MOST_SHOWN, MOST_CARRIED = 50, 20_000
+# The table is by evidence: of a wide one the first rows need not hold the largest weights.
+MOST_DRAWN = 1_000
 # If even the smallest p is above, and the additive model explains more of the held-out deviance
 # than the second, there is nothing left to test.
 NOTHING_LEFT, NEARLY_ALL = 0.99, 0.9
@@ -31,15 +38,15 @@ def summarised(
     given: Given,
     estimator: Any,
     model: Any,
+    evidence: Evidence,
     *,
     title: str,
     n_folds: int,
-    alpha: float,
     warned: Sequence[str] = (),
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> dict[str, Any]:
-    """What a fitted model and the test of pairs found in a table.
+    """What a test found in a table, how well a model predicts, and what it uses.
 
     Parameters
     ----------
@@ -48,6 +55,8 @@ def summarised(
     estimator : fitted estimator
         What predicts: `model`, or a pipeline that ends in it.
     model : fitted estimator with `interactions`
+    evidence : Evidence
+        What the test says of the table that `model` was given.
     warned : sequence of str
         Warnings of the fit.
     n_jobs : int, optional
@@ -55,14 +64,11 @@ def summarised(
     verbose : bool
         Whether to print one line per stage.
     """
-    weights = model.interactions()
     has_steps_before = estimator is not model and len(estimator) > 1
-    # What the model was given, read once for the test and for the notes.
     values = read_table(model, estimator[:-1].transform(given.X) if has_steps_before else given.X)
-    if verbose:
-        progress(f"test of the pairs of {model.n_features_in_} features")
-    pairs = PairEvidence.of(values, given.codes, model, alpha)
-    table = pairs.beside(weights)
+    weights = model.interactions(test=False)
+    table = evidence.beside(weights)
+    pairs = table[table["kind"] == "pair"]
     if verbose:
         progress(f"cross-validation, up to {n_folds} folds")
     return {
@@ -71,58 +77,83 @@ def summarised(
         "version": __version__,
         "data": data_summary(given, model, values),
         "performance": performance(given, estimator, n_folds, n_jobs),
+        "test": evidence.summary(table),
         "features": feature_rows(model),
-        "pairs": table[table["kind"] == "pair"].head(MOST_SHOWN).to_dict("records"),
-        "n_weighted_pairs": int((table["kind"] == "pair").sum()),
-        "test": pairs.summary(weights),
+        "pairs": pairs[pairs["weight"] != 0]
+        .sort_values("rank")
+        .head(MOST_SHOWN)
+        .to_dict("records"),
+        "n_weighted_pairs": int((pairs["weight"] != 0).sum()),
         "model": model_summary(estimator, model, warned),
         "table": table.head(MOST_CARRIED),
+        "network": drawn_rows(table),
         "n_terms": len(table),
     }
 
 
+def drawn_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """What a picture of pairs may need: features, pairs found, and the largest weights."""
+    is_found = table.get("is_found", False)
+    return table[is_found | (table["kind"] == "main") | (table["rank"] <= MOST_DRAWN)]
+
+
 @dataclass(frozen=True)
-class PairEvidence:
-    """What `InteractionTest` says of the pairs, or why it says nothing."""
+class Evidence:
+    """What `InteractionTest` says of features and pairs, or why it says nothing."""
 
     alpha: float
     test: InteractionTest | None = None
     why_untested: str = ""
 
     @classmethod
-    def of(cls, values: Array, codes: Codes, model: Any, alpha: float) -> Self:
+    def of(cls, model: Any, alpha: float) -> Self:
         """Test all features that the model was given, screened out or not."""
-        if model.n_features_in_ < 2:
-            return cls(alpha, why_untested="There is one feature, and so no pair.")
-        reader = model.column_reader_
-        read = ReadTable(values, reader.is_nominal, codes, reader.names)
-        test = fitted_on_read(InteractionTest(alpha=alpha), read)
-        if not test.n_tests_:
-            return cls(alpha, why_untested="Fewer than two features vary.")
+        read = given_table(model)
+        if read is None:
+            return cls(alpha, why_untested="The model does not hold the whole table.")
+        test = fitted_on_model(InteractionTest(alpha=alpha), model, read)
         return cls(alpha, test)
 
     def beside(self, weights: pd.DataFrame) -> pd.DataFrame:
-        """`weights` with what the test says of each pair."""
-        return untested(weights) if self.test is None else beside_test(weights, self.test)
+        """`weights` behind what the test says of each feature and pair."""
+        return weights if self.test is None else evidence_table(weights, self.test)
 
-    def summary(self, weights: pd.DataFrame) -> dict[str, Any]:
-        """Pairs found one by one, with their weights; how many others may only mirror them."""
-        if self.test is None:
+    def summary(self, table: pd.DataFrame) -> dict[str, Any]:
+        """The answer in words and in rows; how many other pairs may only mirror those found."""
+        test = self.test
+        if test is None:
             return {"why_untested": self.why_untested, "alpha": self.alpha, "found": []}
-        table, found = self.test.table_, self.test.selected_
-        small = beside_test(table[PAIR], self.test).query("p_adjusted <= @self.alpha")
-        found = found[[*PAIR, "p_value", "p_adjusted"]].merge(weights, on=PAIR, how="left")
-        is_explained = self.test.additive_model_.deviance_explained > NEARLY_ALL
+        pairs, features = test.table_, test.features_
+        is_small = (pairs["p_adjusted"] <= self.alpha) & ~pairs["is_found"]
+        is_explained = test.additive_model_.deviance_explained > NEARLY_ALL
+        weighed = table[[*PAIR, *WEIGHT]]
         return {
             "why_untested": "",
+            "why_no_pairs": "" if test.n_tests_ else no_pairs(len(features)),
             "alpha": self.alpha,
-            "n_pairs": self.test.n_tests_,
-            "found": found.assign(is_found=True).to_dict("records"),
-            "n_mirrors": int((~small["is_found"]).sum()),
-            "n_exact": int(table["is_exact"].sum()),
-            "least_p": float(table["p_adjusted"].min()),
-            "is_separated": bool(is_explained and table["p_value"].min() > NOTHING_LEFT),
+            "words": test.summary(),
+            "methods": test.summary("methods"),
+            "shown": features[features["p_adjusted"] <= self.alpha].to_dict("records"),
+            "features": features.head(MOST_SHOWN).to_dict("records"),
+            "n_features": len(features),
+            "n_pairs": test.n_tests_,
+            "found": test.selected_.merge(weighed, on=PAIR).to_dict("records"),
+            "others": pairs[~pairs["is_found"]].head(MOST_SHOWN).to_dict("records"),
+            "n_mirrors": int(is_small.sum()),
+            "n_exact": int(pairs["is_exact"].sum()),
+            "least_p": float(pairs["p_adjusted"].min()),
+            "detectable_size": test.detectable_size_,
+            "is_separated": bool(is_explained and pairs["p_value"].min() > NOTHING_LEFT),
         }
+
+
+def no_pairs(n_features: int) -> str:
+    """Why there is no pair to test."""
+    return (
+        "There is one feature that varies, and so no pair."
+        if n_features == 1
+        else "No feature varies, and so there is no pair."
+    )
 
 
 def data_summary(given: Given, model: Any, values: Array) -> dict[str, Any]:
