@@ -30,6 +30,7 @@ OF_NUMBA = {
     "numba.core.codegen.JITCodeLibrary._finalize_dynamic_globals": COMPILED_AS_USUAL,
     "numba.core.codegen.JITCodeLibrary._ensure_finalized": COMPILED_AS_USUAL,
     "numba.core.codegen.JITCodeLibrary.codegen": COMPILED_AS_USUAL,
+    "numba.core.codegen.CPUCodegen": COMPILED_AS_USUAL,
     "numba.core.compiler.Compiler.compile_extra": COMPILED_AS_USUAL,
     "numba.core.compiler.CompileResult._reduce": NOT_KEPT,
     "numba.core.compiler.CompileResult._rebuild": NOT_KEPT,

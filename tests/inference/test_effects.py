@@ -24,6 +24,11 @@ def xor_problem(n=400, seed=0, strength=1.0):
     return encoded(X, (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(int))
 
 
+def evidence_of(data):
+    data, model = null_model(data)
+    return feature_evidence(data, model, model.contrasts(data))
+
+
 @pytest.mark.parametrize("size", [0.0, 0.3, 1.0, 3.0])
 @pytest.mark.parametrize("spread", [0.0, 2.0])
 def test_intervals_cover_the_size_in_95_percent_of_normal_estimates(size, spread):
@@ -91,7 +96,7 @@ def test_folds_of_numbers_have_the_same_share_of_each_fifth():
 @pytest.mark.parametrize("problem", [additive_problem, mixed_problem])
 def test_leaving_a_feature_out_is_close_to_a_fit_without_it(problem):
     data, model = null_model(problem(n=300))
-    evidence = feature_evidence(data, model)
+    evidence = feature_evidence(data, model, model.contrasts(data))
     for a in range(len(data.levels)):
         others = np.delete(np.arange(len(data.levels)), a)
         without = fitted_on(data, others)
@@ -105,7 +110,7 @@ def test_a_feature_on_its_own_is_tested_against_the_class_shares():
     """An oracle by permuting the labels, which is valid where nothing else is in the model."""
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(120, 3)), rng.integers(0, 2, 120)
-    observed = feature_evidence(*null_model(encoded(X, y)))
+    observed = evidence_of(encoded(X, y))
     null = []
     for _ in range(300):
         drawn = encoded(X, rng.permutation(y))
@@ -120,7 +125,7 @@ def test_a_copy_adds_nothing_to_the_feature_it_copies():
     X = rng.normal(size=(300, 4))
     X[:, 1] = X[:, 0]
     y = (rng.random(300) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
-    evidence = feature_evidence(*null_model(encoded(X, y)))
+    evidence = evidence_of(encoded(X, y))
     assert np.exp(evidence.log_p[:2]).max() < 1e-10
     assert np.exp(evidence.log_p_given_others[:2]).min() > 0.01
 

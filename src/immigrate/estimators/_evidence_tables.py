@@ -160,6 +160,6 @@ def size_columns(sizes: Sizes) -> dict[str, Array]:
     return {"size": sizes.size, "size_low": sizes.low, "size_high": sizes.high}
 
 
-def texts(values: Sequence[str]) -> pd.Series[Any]:
-    """Text as objects, whatever pandas makes of text."""
-    return pd.Series(list(values), dtype=object)
+def texts(values: Sequence[str]) -> NDArray[np.object_]:
+    """Text for a column, as names of features are given: pandas decides what it makes of them."""
+    return np.array(list(values), dtype=object)

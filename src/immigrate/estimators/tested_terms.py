@@ -109,6 +109,11 @@ class ReadTable:
     def level_text(self, column: int, levels: Levels) -> Callable[[int], str]:
         """What a level of a column is called."""
         names = self.level_names[column] if len(self.level_names) else ()
+        x = self.values[:, column]
+        if np.isnan(x).any() and np.all(levels.code >= 0):
+            # One value or missing: a flag, whose levels are 0 where it is missing and 1.
+            known = str(names[0]) if len(names) else f"{np.nanmin(x):g}"
+            return lambda place: known if place else "missing"
 
         def text(place: int) -> str:
             value = levels.value[place]
@@ -256,7 +261,8 @@ class Settings:
         found = self._found(study, model, search)
         self.say(f"{len(found)} {name}s found")
         named = Named(np.array(read.names, dtype=object), columns)
-        evidence = feature_evidence(data, null)
+        contrasts = null.contrasts(data)
+        evidence = feature_evidence(data, null, contrasts)
         adjusted = self._adjusted(evidence.log_p), self._adjusted(evidence.log_p_given_others)
         is_shown = np.minimum(*adjusted) <= np.log(self.alpha)
         source = EffectSource(
@@ -280,7 +286,7 @@ class Settings:
             feature_table(evidence, adjusted, named, effects, source.pairs, is_shown),
             public,
             search.n_tests,
-            detectable_size(model.contrasts(data), search.n_tests, self.alpha, unit),
+            detectable_size(contrasts, search.n_tests, self.alpha, unit),
             source,
         )
 

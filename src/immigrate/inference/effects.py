@@ -254,7 +254,7 @@ def sizes_of(q: Array, trace: Array, second: Array, along: Array) -> Sizes:
     >>> from immigrate.inference.effects import sizes_of
     >>> one = sizes_of(np.array([1.0]), np.array([0.01]), np.array([0.0001]), np.array([0.01]))
     >>> one.size.round(3), one.low.round(2), one.high.round(2)
-    (array([0.995]), array([0.79]), array([1.19]))
+    (array([0.995]), array([0.8]), array([1.2]))
     """
     trace, second = np.maximum(trace, TINY), np.maximum(second, TINY)
     along = along / np.maximum(q, TINY)

@@ -60,12 +60,16 @@ class FeatureEvidence:
     effects: FirstOrder
 
 
-def feature_evidence(data: Encoded, model: AdditiveModel) -> FeatureEvidence:
-    """Every feature that terms are made of, on its own and given the others."""
+def feature_evidence(
+    data: Encoded, model: AdditiveModel, contrasts: list[Contrast]
+) -> FeatureEvidence:
+    """Every feature that terms are made of, on its own and given the others.
+
+    `contrasts` are those of the model.
+    """
     terms = data.tested[:, None]
     empty = fitted_on(data, np.array(sorted(data.adjusted), dtype=np.intp))
     alone = term_results(data, terms, empty.contrasts(data))
-    contrasts = model.contrasts(data)
     given = term_results(data, terms, contrasts, with_effects=True)
     log_p, effects = given.log_p.copy(), given.effects
     leaving = _LeavingOut(data, model, contrasts)
@@ -139,6 +143,15 @@ class _LeavingOut:
         solved[is_out] = 0.0
         return solved
 
+    def _of_classes(self, mu: Array, moved: list[Array]) -> Array:
+        """Sum over two logits d and f of M_d' V_df M_f, by the form that V has."""
+        weight = self.data.weight
+        if mu.shape[1] == 1:
+            return moved[0].T @ ((weight * mu[:, 0] * (1 - mu[:, 0]))[:, None] * moved[0])
+        own = [M.T @ ((weight * m)[:, None] * M) for m, M in zip(mu.T, moved)]
+        mean = np.sum([m[:, None] * M for m, M in zip(mu.T, moved)], axis=0)
+        return np.sum(own, axis=0) - mean.T @ (weight[:, None] * mean)
+
     @cached_property
     def _is_copied(self) -> dict[int, Mask]:
         """Which functions of each feature of the model another one has as well: (k,)."""
@@ -169,10 +182,7 @@ class _LeavingOut:
             variance, fourth = weight * v, weight * v * (1 - 6 * v)
             cross = np.sum([b.T @ x for b, x in zip(B, X)], axis=0)
             S = (C * variance) @ C.T - cross - cross.T
-            for d in logits:
-                for f in logits:
-                    weighted = (weight * link.covariance(mu, d, f))[:, None] * explained[f]
-                    S += explained[d].T @ weighted
+            S += self._of_classes(mu, explained)
             left = self.contrasts[c].share_left
             scale = np.sqrt(left * variance.sum() / max(float(weight @ own**2), TINY))
         U, raw = C @ (weight * own * scale), (C * variance) @ C.T
