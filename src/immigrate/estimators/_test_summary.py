@@ -46,7 +46,7 @@ def shown_features(test: InteractionTest) -> pd.DataFrame:
 
 
 def _of_features(test: InteractionTest) -> Iterator[str]:
-    shown, n = shown_features(test), len(test.features_)
+    shown, n, alpha = shown_features(test), len(test.features_), test._fitted_as["alpha"]
     if not len(shown):
         yield f"Which features matter: none of the {n} is shown to."
         return
@@ -55,7 +55,7 @@ def _of_features(test: InteractionTest) -> Iterator[str]:
     for _, row in shown.head(MOST_LISTED).iterrows():
         yield (
             f"  {row['feature']}: adjusted p {p_text(row['p_adjusted'])}; {row['direction']}; "
-            f"given the others p {p_text(row['p_given_others'])}, {_size(row)}"
+            f"given the others p {p_text(row['p_given_others'])}{_size_given(row, alpha)}"
         )
     if len(shown) > MOST_LISTED:
         yield f"  and {len(shown) - MOST_LISTED} more, in features_"
@@ -86,7 +86,7 @@ def _of_terms(test: InteractionTest) -> Iterator[str]:
 def _of_the_model(test: InteractionTest) -> Iterator[str]:
     model = test.additive_model_
     yield (
-        f"Main effects of {len(model.features)} features explain "
+        f"Main effects of {len(model.features)} feature{'s' * (len(model.features) != 1)} explain "
         f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples."
     )
     yield f"Size: {_what_size_is(test)}, with its 95 % interval."
@@ -109,6 +109,11 @@ def _effect(row: pd.Series[Any]) -> str:
         return ""
     text = f", {_size(row)}"
     return f"{text}; {row['direction']}" if row["direction"] else text
+
+
+def _size_given(row: pd.Series[Any], alpha: float) -> str:
+    """The size given the others, where there is an effect to speak of."""
+    return f", {_size(row)}" if row["p_given_others"] <= alpha else ""
 
 
 def _size(row: pd.Series[Any]) -> str:

@@ -108,7 +108,7 @@ class ReadTable:
 
     def level_text(self, column: int, levels: Levels) -> Callable[[int], str]:
         """What a level of a column is called."""
-        names = self.level_names[column] if len(self.level_names) else ()
+        names: Any = self.level_names[column] if len(self.level_names) else ()
         x = self.values[:, column]
         if np.isnan(x).any() and np.all(levels.code >= 0):
             # One value or missing: a flag, whose levels are 0 where it is missing and 1.
