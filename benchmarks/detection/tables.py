@@ -255,12 +255,13 @@ def effect_size_table():
 
 def number_power_table():
     rows, others = _evidence("power"), _evidence("rivals")
+    measures = ("power, products", "first, products", "first, FAST")
     return markdown(
         ["scenario", "data sets", "power", "pair first", "power, products", "first, products",
          "first, FAST"],
         [
             (in_words(name), int(row["replicates"]), as_rate(row["power"]), as_rate(row["first"]),
-             *(as_rate(others[m].get(name)) for m in ("power, products", "first, products", "first, FAST")))
+             *(as_rate(others[m].get(name)) for m in measures))
             for name, row in rows.iterrows()
         ],
     )  # fmt: skip
