@@ -42,7 +42,6 @@ STUDIES = {
     "sizes split": SIZES,
     "power": POWER,
     "rivals": {name: POWER[name] for name in POWER if "number" in name and "cov" not in name},
-    "detectable": {"product": SIZES["product"], "xor": SIZES["xor"]},
 }
 
 
@@ -115,13 +114,6 @@ def of_rivals(problem):
         return
 
 
-def of_detectable(problem):
-    """Power for an effect of just the size that the table is said to be able to show."""
-    test = InteractionTest().fit(problem.X, problem.y)
-    yield "detectable size", test.detectable_size_
-    yield "power at planted size", float(len(test.selected_) > 0)
-
-
 MEASURED = {
     "features": of_features,
     "pairs": of_pairs,
@@ -129,7 +121,6 @@ MEASURED = {
     "sizes split": of_split_sizes,
     "power": of_power,
     "rivals": of_rivals,
-    "detectable": of_detectable,
 }
 
 
