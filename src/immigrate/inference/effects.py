@@ -45,6 +45,7 @@ Term = tuple[int, ...]
 EVIDENT_SHARE, OWN_SHARE = 0.1, 0.01
 # Of the samples at least this share counts as left, whatever a fit uses up.
 FEWEST_LEFT = 0.5
+SMALLEST_LEFT = 0.1
 CONFIDENCE = 0.95
 BISECTIONS = 50
 TINY = np.finfo(np.float64).tiny
@@ -154,14 +155,14 @@ class EffectModel:
         information = information_matrix(self.Z, mu, weight, link)
         penalty = np.maximum(self.penalty, INTERCEPT_PENALTY)
         H = np.linalg.inv(information + np.diag(np.tile(penalty, mu.shape[1])))
-        if link is IDENTITY:
-            leverage = np.sum((self.Z @ H) * self.Z, axis=1)
-            residual = (self.data.Y - mu)[:, 0] / np.maximum(1 - leverage, 0.1)
-            information = self.Z.T @ ((weight * residual**2)[:, None] * self.Z)
-            return H @ information @ H
         # What the fit used up of the samples makes them say less than their number, as the degrees
         # of freedom of a regression do. Without it intervals covered .91 where .95 was promised.
         n_used = float(np.sum(H * information)) / max(mu.shape[1] - 1, 1)
+        if link is IDENTITY:
+            # Over what the fit leaves of it, a squared residual has the mean of its variance.
+            leverage = np.sum((self.Z @ H) * self.Z, axis=1)
+            variance = (self.data.Y - mu)[:, 0] ** 2 / np.maximum(1 - leverage, SMALLEST_LEFT)
+            information = self.Z.T @ ((weight * variance)[:, None] * self.Z)
         return H @ information @ H / max(1 - n_used / self.data.n, FEWEST_LEFT)
 
     def known(self, features: Term) -> Array:
