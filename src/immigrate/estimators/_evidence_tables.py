@@ -40,119 +40,151 @@ class Named:
             f"feature_{i}": self.names[self.columns[place]] for i, place in enumerate(places, 1)
         }
 
-    def column_terms(self, found: Sequence[Found]) -> list[Term]:
-        """Found terms as columns of the table."""
-        return [tuple(int(self.columns[a]) for a in one.term) for one in found]
+    def columns_of(self, terms: Sequence[Term]) -> list[Term]:
+        """Terms of features as terms of the table's columns."""
+        return [tuple(int(self.columns[a]) for a in term) for term in terms]
 
 
-def found_table(
-    found: Sequence[Found], order: int, named: Named, effects: MeasuredEffects
-) -> pd.DataFrame:
-    """Terms found, in order of entry."""
-    table = pd.DataFrame(
-        {
-            **named.features([one.term for one in found], order),
-            "p_value": np.exp([one.log_p for one in found]),
-            "p_adjusted": np.exp([one.log_p_adjusted for one in found]),
-        }
-    )
-    if order == 2:
-        terms = named.column_terms(found)
-        table = table.assign(
-            **size_columns(effects.sizes(terms)),
-            deviance_share=effects.held_out_shares(terms),
-            direction=texts([effects.pair_direction(term) for term in terms]),
-        )
-    return table.assign(statistic=np.array([one.statistic for one in found]))
+@dataclass(frozen=True, eq=False)
+class TestedTerms:
+    """What a search says: all terms, and those found in order of entry."""
+
+    search: Search
+    log_p_adjusted: Array
+    found: Sequence[Found]
+
+    @property
+    def terms_found(self) -> list[Term]:
+        """The features of each term found."""
+        return [one.term for one in self.found]
+
+
+@dataclass(frozen=True, eq=False)
+class TestedFeatures:
+    """Evidence of features with the logarithms of its adjusted p-values.
+
+    `is_shown` says whose effect is shown, on its own or given the others.
+    """
+
+    evidence: FeatureEvidence
+    log_p_adjusted: Array
+    log_p_given_others_adjusted: Array
+    is_shown: Mask
+
+    @property
+    def shown(self) -> Codes:
+        """The features whose effect is shown."""
+        return self.evidence.features[self.is_shown]
 
 
 def term_table(
-    search: Search,
-    log_p_adjusted: Array,
-    named: Named,
-    found: Sequence[Found],
-    selected: pd.DataFrame,
-    unit: tuple[float, float],
+    tested: TestedTerms, named: Named, effects: MeasuredEffects, *, unit: float, deviance: float
 ) -> pd.DataFrame:
     """All terms: those found with the evidence at their entry, then the others by evidence.
 
-    `unit` is that of sizes, and the deviance without any feature.
+    `unit` is that of sizes; `deviance` is that of the samples without any feature.
     """
+    search = tested.search
     order = search.terms.shape[1]
     table = pd.DataFrame(
         {
             **named.features(search.terms, order),
             "p_value": np.exp(search.log_p),
-            "p_adjusted": np.exp(log_p_adjusted),
+            "p_adjusted": np.exp(tested.log_p_adjusted),
         }
     )
     if order == 2:
-        table = table.assign(**_first_order_columns(search, unit))
+        table = table.assign(**_first_order_columns(search, unit, deviance))
         table["direction"] = texts([""] * len(table))
     table = table.assign(statistic=search.statistic, is_exact=search.is_exact, is_found=False)
-    place = {tuple(term): i for i, term in enumerate(search.terms.tolist())} if found else {}
-    rows = [place[one.term] for one in found]
-    for column in selected.columns:
-        table.loc[rows, column] = selected[column].to_numpy()
+    place = (
+        {tuple(term): i for i, term in enumerate(search.terms.tolist())} if tested.found else {}
+    )
+    rows = np.array([place[term] for term in tested.terms_found], dtype=np.intp)
+    for column, values in _found_columns(tested, order, named, effects).items():
+        # A found pair that could not be measured keeps its size to first order.
+        is_known = np.array([not pd.isna(value) for value in values], dtype=bool)
+        table.loc[rows[is_known], column] = values[is_known]
     table.loc[rows, "is_found"] = True
     others = np.delete(np.arange(len(table)), rows)
-    table = table.iloc[np.concatenate([rows, others]).astype(int)].reset_index(drop=True)
+    table = table.iloc[np.concatenate([rows, others])].reset_index(drop=True)
     table.insert(list(table.columns).index("is_exact"), "rank", np.arange(1, len(table) + 1))
     return table
 
 
-def _first_order_columns(search: Search, unit: tuple[float, float]) -> dict[str, Array]:
+def _rows_of(terms: Sequence[Term], search: Search) -> Codes:
+    """Where each term is in a search."""
+    if not terms:
+        return np.empty(0, dtype=np.intp)
+    place = {tuple(term): i for i, term in enumerate(search.terms.tolist())}
+    return np.array([place[term] for term in terms], dtype=np.intp)
+
+
+def found_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the terms found, which come first."""
+    return table[table["is_found"]].drop(columns=["rank", "is_exact", "is_found"])
+
+
+def _found_columns(
+    tested: TestedTerms, order: int, named: Named, effects: MeasuredEffects
+) -> dict[str, NDArray[Any]]:
+    """What is known of the terms found, in order of entry."""
+    columns: dict[str, NDArray[Any]] = {
+        "p_value": np.exp([one.log_p for one in tested.found]),
+        "p_adjusted": np.exp([one.log_p_adjusted for one in tested.found]),
+        "statistic": np.array([one.statistic for one in tested.found]),
+    }
+    if order == 3:
+        return columns
+    pairs = named.columns_of(tested.terms_found)
+    return {
+        **columns,
+        **size_columns(effects.sizes(pairs)),
+        "deviance_share": effects.held_out_shares(pairs),
+        "direction": texts([effects.pair_direction(pair) for pair in pairs]),
+    }
+
+
+def _first_order_columns(search: Search, unit: float, deviance: float) -> dict[str, Array]:
     """Sizes and held-out shares of the terms that were tested exactly, NaN for the others."""
-    (scale, deviance), n = unit, len(search.terms)
-    sizes, gain = search.effects.sizes(), search.effects.gain
-    scaled = Sizes(scale * sizes.size, scale * sizes.low, scale * sizes.high)
-    columns = {**size_columns(scaled), "deviance_share": np.maximum(gain / deviance, 0.0)}
-    missing = np.full(n - len(gain), np.nan)
+    gain = search.effects.gain
+    sizes = search.effects.sizes().times(unit)
+    columns = {**size_columns(sizes), "deviance_share": np.maximum(gain / deviance, 0.0)}
+    missing = np.full(len(search.terms) - len(gain), np.nan)
     return {name: np.concatenate([values, missing]) for name, values in columns.items()}
 
 
 def feature_table(
-    evidence: FeatureEvidence,
-    adjusted: tuple[Array, Array],
+    tested: TestedFeatures,
     named: Named,
     effects: MeasuredEffects,
-    pairs: Sequence[Term],
-    is_shown: Mask,
+    found: Sequence[Term],
+    *,
+    unit: float,
 ) -> pd.DataFrame:
-    """Every feature by evidence; `adjusted` are the logarithms of both adjusted p-values.
-
-    Directions are given of those of which `is_shown` says that their effect is shown.
-    """
+    """Every feature by evidence, with directions of those whose effect is shown."""
+    evidence = tested.evidence
     columns = named.columns[evidence.features]
-    terms = [(int(column),) for column in columns]
-    unit = effects.model.data.outcome.unit
-    sizes = _filled(effects.sizes(terms), evidence.effects.sizes(), unit)
-    paired = {column for pair in pairs for column in pair}
+    sizes = effects.sizes([(int(column),) for column in columns])
+    sizes = sizes.filled(evidence.effects.sizes().times(unit))
+    directions = [
+        effects.own_direction(int(column)) if shown else ""
+        for column, shown in zip(columns, tested.is_shown)
+    ]
     table = pd.DataFrame(
         {
             "feature": named.names[columns],
             "p_value": np.exp(evidence.log_p),
-            "p_adjusted": np.exp(adjusted[0]),
+            "p_adjusted": np.exp(tested.log_p_adjusted),
             "p_given_others": np.exp(evidence.log_p_given_others),
-            "p_given_others_adjusted": np.exp(adjusted[1]),
+            "p_given_others_adjusted": np.exp(tested.log_p_given_others_adjusted),
             **size_columns(sizes),
-            "direction": texts(
-                [effects.own_direction(c) if shown else "" for (c,), shown in zip(terms, is_shown)]
-            ),
-            "in_pair": [column in paired for (column,) in terms],
+            "direction": texts(directions),
+            "in_pair": np.isin(evidence.features, [a for term in found for a in term]),
         }
     )
     order = np.lexsort((evidence.log_p_given_others, evidence.log_p))
     return table.iloc[order].reset_index(drop=True)
-
-
-def _filled(sizes: Sizes, first_order: Sizes, unit: float) -> Sizes:
-    """Sizes from the model of effects, and to first order of what is not in it."""
-    parts = zip(
-        (sizes.size, sizes.low, sizes.high),
-        (first_order.size, first_order.low, first_order.high),
-    )
-    return Sizes(*(np.where(np.isnan(own), unit * other, own) for own, other in parts))
 
 
 def size_columns(sizes: Sizes) -> dict[str, Array]:

@@ -274,8 +274,15 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
             return pd.DataFrame(columns=["feature_1", "feature_2"])
         if sample_weight is not None:
             warn_if_no_counts(sample_weight[sample_weight > 0])
-        read = ReadTable(table.values, reader.is_nominal, table.codes, reader.names, sample_weight)
-        self.test_ = fitted_on_read(test, read)
+        read = ReadTable(
+            table.values,
+            reader.is_nominal,
+            table.codes,
+            reader.names,
+            sample_weight,
+            level_names=reader.levels,
+        )
+        self.test_ = fitted_on_read(test, read, table.classes)
         return self.test_.selected_
 
     def _heaviest(self) -> pd.DataFrame:

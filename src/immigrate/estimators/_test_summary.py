@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from immigrate._version import __version__
-from immigrate.estimators.tested_terms import ORDER_NAMES
+from immigrate.estimators.tested_terms import ORDER_NAMES, of_the_null_model
 
 if TYPE_CHECKING:
     from immigrate.estimators._interaction_test import InteractionTest
@@ -84,11 +84,7 @@ def _of_terms(test: InteractionTest) -> Iterator[str]:
 
 
 def _of_the_model(test: InteractionTest) -> Iterator[str]:
-    model = test.additive_model_
-    yield (
-        f"Main effects of {len(model.features)} feature{'s' * (len(model.features) != 1)} explain "
-        f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples."
-    )
+    yield f"{of_the_null_model(test.additive_model_)}."
     yield f"Size: {_what_size_is(test)}, with its 95 % interval."
     if len(test.selected_) and test._fitted_as["split"] is None:
         yield (

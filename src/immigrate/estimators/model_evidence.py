@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._training import as_counts
-from immigrate.estimators.tested_terms import ReadTable
+from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import term_columns
 from immigrate.typing import Array, Codes
 
@@ -56,14 +55,8 @@ def given_table(model: Any) -> ReadTable | None:
 
 def fitted_on_model(test: InteractionTest, model: Any, read: ReadTable) -> InteractionTest:
     """A clone of `test`, fitted on a table that a model has read, with its classes' names."""
-    test = clone(test)
-    test._check_parameters()
-    classes = model.classes_[seen_classes(read)]
-    findings = test._findings(read, classes)
-    test.classes_, test.column_reader_ = classes, model.column_reader_
-    test.n_features_in_ = read.values.shape[1]
-    test.feature_names_in_ = np.array(read.names, dtype=object)
-    test._adopt(findings)
+    test = fitted_on_read(test, read, model.classes_)
+    test.column_reader_ = model.column_reader_
     return test
 
 
@@ -79,7 +72,7 @@ def takes_seconds(read: ReadTable) -> bool:
     --------
     >>> import numpy as np
     >>> from immigrate.estimators.model_evidence import takes_seconds
-    >>> from immigrate.estimators.tested_terms import ReadTable
+    >>> from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
     >>> shapes = [(500, 50), (5000, 20), (300, 300), (20000, 20)]
     >>> tables = [ReadTable(np.zeros(s), [False] * s[1], np.arange(s[0]) % 2, []) for s in shapes]
     >>> [takes_seconds(table) for table in tables]

@@ -7,7 +7,7 @@ Nothing here reads a user's table, warns of its columns or writes on an estimato
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +17,32 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from immigrate.columns import check_class_sizes
-from immigrate.estimators._evidence_tables import Named, feature_table, found_table, term_table
+from immigrate.estimators._evidence_tables import (
+    Named,
+    TestedFeatures,
+    TestedTerms,
+    feature_table,
+    found_rows,
+    term_table,
+)
 from immigrate.estimators.measured_effects import MeasuredEffects, Subject
 from immigrate.inference import search as search_limits
 from immigrate.inference.additive import AdditiveModel, null_model
 from immigrate.inference.adjustment import Adjustment, Family
 from immigrate.inference.effects import Term, effect_model
 from immigrate.inference.encoding import Encoded, interaction_functions
-from immigrate.inference.feature_evidence import feature_evidence
+from immigrate.inference.feature_evidence import FeatureEvidence, feature_evidence
 from immigrate.inference.levels import Levels, feature_levels
 from immigrate.inference.outcomes import Outcome, class_outcome, number_outcome
 from immigrate.inference.power import detectable_size
 from immigrate.inference.search import Effort, Search, Study, searched_terms
-from immigrate.inference.stepwise import Found, Stepwise, found_at_once, stepwise_terms
+from immigrate.inference.stepwise import (
+    Found,
+    Stepwise,
+    found_at_once,
+    measurable_terms,
+    stepwise_terms,
+)
 from immigrate.inference.term_sets import TermSet, every_term
 from immigrate.messages import warn_user
 from immigrate.typing import Array, Codes, Mask
@@ -147,7 +160,7 @@ class EffectSource:
     features, rough : tuple of int
         Columns with a main effect in the model, and those whose main effect is rough.
     pairs : tuple of tuple
-        Pairs of columns that were found.
+        Pairs of columns that were found, as many as can be measured together.
     strength : float
         Of the penalty, where there is no pair.
     subject : Subject
@@ -172,13 +185,25 @@ class EffectSource:
     def effects(self, *more: Term) -> MeasuredEffects:
         """The model of effects, with more pairs beside those found."""
         data, columns = self.read.encoded(self.adjusted)
-        place = {int(column): i for i, column in enumerate(columns)}
-        data = replace(data, rough=frozenset(place[c] for c in self.rough if c in place))
+        place = places_of(columns)
+        rough = frozenset(place[c] for c in self.rough if c in place)
+        return self.effects_on(replace(data, rough=rough), columns, more)
+
+    def effects_on(
+        self, data: Encoded, columns: Codes, more: Sequence[Term] = ()
+    ) -> MeasuredEffects:
+        """The same on samples that are encoded already."""
+        place = places_of(columns)
         wanted = dict.fromkeys((*self.pairs, *more))
         terms = [tuple(place[c] for c in pair) for pair in wanted if place.keys() >= set(pair)]
         kept = np.array([place[c] for c in self.features if c in place], dtype=np.intp)
         model = effect_model(data, kept, terms, self.strength)
         return MeasuredEffects(model, columns, self.read, self.subject)
+
+
+def places_of(columns: Codes) -> dict[int, int]:
+    """The feature that each column is."""
+    return {int(column): i for i, column in enumerate(columns)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,49 +270,56 @@ class Settings:
 
         Effects are those of the samples `held_out`, where there are any.
         """
-        order, name = self.question.order, ORDER_NAMES[self.question.order]
         encoded, columns = read.encoded(self.question.adjusted)
         data, null = null_model(encoded)
-        study = Study(data, self.adjustment, self.effort)
         public = replace(null, features=columns[null.features])
         self.say(of_the_null_model(public))
-        model = null
-        if order == 3:
-            pairs = searched_terms(study, model, every_term(len(columns), 2, data.tested))
-            model = self._stepwise(study, model, pairs).model
-            self.say(f"{len(model.terms)} pairs found and added to the null model")
-        search = searched_terms(study, model, self.question.terms(columns, data.tested))
-        self.say(f"{search.n_tests} {name}s tested")
-        found = self._found(study, model, search)
-        self.say(f"{len(found)} {name}s found")
-        named = Named(np.array(read.names, dtype=object), columns)
+        tested = self._tested(Study(data, self.adjustment, self.effort), null, columns)
         contrasts = null.contrasts(data)
-        evidence = feature_evidence(data, null, contrasts)
-        adjusted = self._adjusted(evidence.log_p), self._adjusted(evidence.log_p_given_others)
-        is_shown = np.minimum(*adjusted) <= np.log(self.alpha)
+        features = self._features(feature_evidence(data, null, contrasts))
+        named = Named(np.array(read.names, dtype=object), columns)
         source = EffectSource(
             read if held_out is None else held_out,
             self.question.adjusted,
-            tuple(columns[np.union1d(null.features, evidence.features[is_shown])].tolist()),
+            tuple(columns[np.union1d(null.features, features.shown)].tolist()),
             tuple(columns[sorted(data.rough)].tolist()),
-            tuple(named.column_terms(found)) if order == 2 else (),
+            tuple(named.columns_of(measurable_terms(data, tested.terms_found))),
             null.strength,
             self.subject,
         )
-        effects = source.effects()
-        selected = found_table(found, order, named, effects)
-        unit = data.outcome.unit
-        log_p_adjusted = search.log_p_adjusted(self.adjustment)
-        deviance = null.intercept_deviance * data.n
-        table = term_table(search, log_p_adjusted, named, found, selected, (unit, deviance))
+        effects = source.effects_on(data, columns) if held_out is None else source.effects()
+        unit, deviance = data.outcome.unit, null.intercept_deviance * data.n
+        table = term_table(tested, named, effects, unit=unit, deviance=deviance)
+        n_tests = tested.search.n_tests
         return Findings(
             table.head(search_limits.MOST_LISTED),
-            selected,
-            feature_table(evidence, adjusted, named, effects, source.pairs, is_shown),
+            found_rows(table),
+            feature_table(features, named, effects, tested.terms_found, unit=unit),
             public,
-            search.n_tests,
-            detectable_size(contrasts, search.n_tests, self.alpha, unit),
+            n_tests,
+            detectable_size(contrasts, n_tests, self.alpha, unit),
             source,
+        )
+
+    def _tested(self, study: Study, null: AdditiveModel, columns: Codes) -> TestedTerms:
+        """The terms that are asked for, against the null model; triples also against pairs."""
+        order, model, tested = self.question.order, null, study.data.tested
+        if order == 3:
+            pairs = searched_terms(study, model, every_term(len(columns), 2, tested))
+            model = self._stepwise(study, model, pairs).model
+            self.say(f"{len(model.terms)} pairs found and added to the null model")
+        search = searched_terms(study, model, self.question.terms(columns, tested))
+        self.say(f"{search.n_tests} {ORDER_NAMES[order]}s tested")
+        found = self._found(study, model, search)
+        self.say(f"{len(found)} {ORDER_NAMES[order]}s found")
+        return TestedTerms(search, search.log_p_adjusted(self.adjustment), found)
+
+    def _features(self, evidence: FeatureEvidence) -> TestedFeatures:
+        alone, given = (
+            self._adjusted(log_p) for log_p in (evidence.log_p, evidence.log_p_given_others)
+        )
+        return TestedFeatures(
+            evidence, alone, given, np.minimum(alone, given) <= np.log(self.alpha)
         )
 
     def _adjusted(self, log_p: Array) -> Array:
@@ -314,20 +346,29 @@ class Settings:
 
 def of_the_null_model(model: AdditiveModel) -> str:
     """One sentence about the additive model."""
+    n = len(model.features)
     return (
-        f"Main effects of {len(model.features)} features explain "
+        f"Main effects of {n} feature{'s' * (n != 1)} explain "
         f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples"
     )
 
 
-def fitted_on_read(test: InteractionTest, read: ReadTable) -> InteractionTest:
-    """A clone of `test`, fitted on a table that an estimator has read and warned of before."""
+def fitted_on_read(
+    test: InteractionTest, read: ReadTable, classes: NDArray[Any] | None = None
+) -> InteractionTest:
+    """A clone of `test`, fitted on a table that an estimator has read and warned of before.
+
+    `classes` are the names of the class codes, for words; without them the codes stand for them.
+    """
     test = clone(test)
-    classes, sizes = np.unique(read.counted().codes, return_counts=True)
-    check_class_sizes(classes, sizes, least=1)
+    seen, sizes = np.unique(
+        read.codes if read.weight is None else read.codes[read.weight > 0], return_counts=True
+    )
+    check_class_sizes(seen, sizes, least=1)
     test._check_parameters()
-    findings = test._findings(read, classes)
-    test.classes_ = classes
+    names = seen if classes is None else classes[seen]
+    findings = test._findings(read, names)
+    test.classes_ = names
     test.n_features_in_ = read.values.shape[1]
     test.feature_names_in_ = np.array(read.names, dtype=object)
     test._adopt(findings)

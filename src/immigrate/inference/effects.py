@@ -59,6 +59,15 @@ class Sizes:
     low: Array
     high: Array
 
+    def times(self, unit: float) -> Sizes:
+        """The same in another unit."""
+        return Sizes(unit * self.size, unit * self.low, unit * self.high)
+
+    def filled(self, others: Sizes) -> Sizes:
+        """With those of `others` where these cannot be said."""
+        pairs = ((self.size, others.size), (self.low, others.low), (self.high, others.high))
+        return Sizes(*(np.where(np.isnan(own), other, own) for own, other in pairs))
+
 
 @dataclass(frozen=True)
 class Block:
@@ -130,9 +139,8 @@ class EffectModel:
     def sizes(self, which: list[Term]) -> Sizes:
         """Sizes of the effects of features and found terms."""
         forms = [self._form(self.block(features)) for features in which]
-        unit = self.data.outcome.unit
-        found = sizes_of(*(np.array(part) for part in zip(*forms))) if forms else no_sizes()
-        return Sizes(unit * found.size, unit * found.low, unit * found.high)
+        found = sizes_of(*np.array(forms).reshape(-1, 4).T)
+        return found.times(self.data.outcome.unit)
 
     def held_out_shares(self, terms: list[Term]) -> Array:
         """Of the deviance of held-out samples, the share that each term explains; at least 0."""
@@ -245,11 +253,6 @@ def logit_metric(n_logits: int) -> Array:
     """Mean square over the classes of `against_others`: 1 for two classes or a number."""
     contrast = against_others(n_logits)
     return contrast.T @ contrast / n_logits
-
-
-def no_sizes() -> Sizes:
-    """Sizes of no effects."""
-    return Sizes(np.empty(0), np.empty(0), np.empty(0))
 
 
 def sizes_of(q: Array, trace: Array, second: Array, along: Array) -> Sizes:

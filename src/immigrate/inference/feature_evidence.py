@@ -80,6 +80,16 @@ def feature_evidence(
 
 
 @dataclass(frozen=True)
+class _Without:
+    """The additive model without one feature: its means, and residuals cleared of the others."""
+
+    feature: int
+    is_out: Mask  # (n_logits * m,)
+    mu: Array  # (n, n_logits)
+    r: Array  # (n, n_logits)
+
+
+@dataclass(frozen=True)
 class _LeavingOut:
     """The additive model with one feature left out."""
 
@@ -91,10 +101,8 @@ class _LeavingOut:
         """Log p of a feature of the model, and its effect."""
         terms, functions, weight = np.array([[feature]]), self.data.functions, self.data.weight
         C = term_columns(functions, terms)[0]
-        is_out = np.tile(self._owner == feature, self.model.means.shape[1])
-        mu = self.model.link.means(self.model.Z @ self._coefficients(is_out))
-        r = self._cleared_residuals(mu, is_out)
-        moments = [self._moments(c, feature, C, mu, is_out, r) for c in range(mu.shape[1])]
+        without = self._without(feature)
+        moments = [self._moments(c, C, without) for c in range(without.mu.shape[1])]
         is_low = low_columns(functions, terms)
         combined = combined_log_p([form_results(one, is_low) for one in moments])
         penalty = column_penalty(functions, terms, (C**2 @ weight / self.data.n)[None])
@@ -118,6 +126,11 @@ class _LeavingOut:
 
         return inverse(model.penalty), inverse(light)
 
+    def _without(self, feature: int) -> _Without:
+        is_out = np.tile(self._owner == feature, self.model.means.shape[1])
+        mu = self.model.link.means(self.model.Z @ self._coefficients(is_out))
+        return _Without(feature, is_out, mu, self._cleared_residuals(mu, is_out))
+
     def _coefficients(self, is_out: Mask) -> Array:
         """Those of the fit without the columns: (m, n_logits)."""
         H, model = self._inverses[0], self.model
@@ -127,7 +140,7 @@ class _LeavingOut:
         return flat.reshape(model.coefficients.T.shape).T
 
     def _cleared_residuals(self, mu: Array, is_out: Mask) -> Array:
-        """R = e - V Z_o H_o Z_o' e: (n, n_logits)."""
+        """What the other columns leave of e: r = e - V Z_o H_o Z_o' e, (n, n_logits)."""
         e = self.data.Y - mu
         gradient = (self.model.Z.T @ (self.data.weight[:, None] * e)).T.ravel()
         step = self._solved(gradient[:, None], is_out).reshape(e.shape[1], -1).T
@@ -163,33 +176,42 @@ class _LeavingOut:
         likeness[:, np.arange(len(features)), np.arange(len(features))] = 0.0
         return dict(zip(features.tolist(), likeness.max(axis=2, initial=0.0).T > MOST_EXPLAINED))
 
-    def _moments(
-        self, c: int, feature: int, C: Array, mu: Array, is_out: Mask, r: Array
-    ) -> Moments:
+    def _moments(self, c: int, C: Array, without: _Without) -> Moments:
         """U and S of the functions C (k, n) of the feature for one logit."""
-        Z, weight, link = self.model.Z, self.data.weight, self.model.link
-        logits, own = range(mu.shape[1]), r[:, c]
-        B = [Z.T @ ((weight * link.covariance(mu, d, c))[:, None] * C.T) for d in logits]
-        X = self._solved(np.vstack(B), is_out).reshape(mu.shape[1], Z.shape[1], -1)
-        explained = [Z @ part for part in X]
+        kind = self._number_moments if self.data.outcome.is_number else self._class_moments
+        U, S, raw, kurtosis = (one[None] for one in kind(c, C, without))
         if self.data.outcome.is_number:
-            left = max(self.contrasts[c].share_left, SMALLEST_SHARE_LEFT)
-            variance, cleared = weight * own**2 / left, C - explained[0].T
-            S = (cleared * variance) @ cleared.T
-            fourth, scale = 2 * variance**2 / weight, 1.0
-        else:
-            v = link.covariance(mu, c, c)
-            variance, fourth = weight * v, weight * v * (1 - 6 * v)
-            cross = np.sum([b.T @ x for b, x in zip(B, X)], axis=0)
-            S = (C * variance) @ C.T - cross - cross.T
-            S += self._of_classes(mu, explained)
-            left = self.contrasts[c].share_left
-            scale = np.sqrt(left * variance.sum() / max(float(weight @ own**2), TINY))
-        U, raw = C @ (weight * own * scale), (C * variance) @ C.T
+            S = with_uncertainty(S, raw, kurtosis)
         # What another feature has as well is its own, however rough; the model may not follow it.
-        plain = (C**4 @ fourth)[None]
-        kurtosis = np.where(self._is_copied[feature], np.inf, plain)
-        S, raw = S[None], raw[None]
-        if self.data.outcome.is_number:
-            S = with_uncertainty(S, raw, plain)
-        return without_untestable(U[None, :, None], S, raw, kurtosis, MOST_EXPLAINED)
+        kurtosis = np.where(self._is_copied[without.feature], np.inf, kurtosis)
+        return without_untestable(U[:, :, None], S, raw, kurtosis, MOST_EXPLAINED)
+
+    def _class_moments(self, c: int, C: Array, without: _Without) -> tuple[Array, ...]:
+        """U, S = C'VC less what the others explain, C'VC and fourth cumulants of U."""
+        weight, mu, r = self.data.weight, without.mu, without.r[:, c]
+        v = self.model.link.covariance(mu, c, c)
+        B, X = self._explained(c, C, without)
+        cross = np.sum([b.T @ x for b, x in zip(B, X)], axis=0)
+        raw = (C * (weight * v)) @ C.T
+        S = raw - cross - cross.T + self._of_classes(mu, [self.model.Z @ x for x in X])
+        due = self.contrasts[c].share_left * float(weight @ v)
+        scale = np.sqrt(due / max(float(weight @ r**2), TINY))
+        return C @ (weight * r * scale), S, raw, C**4 @ (weight * v * (1 - 6 * v))
+
+    def _number_moments(self, c: int, C: Array, without: _Without) -> tuple[Array, ...]:
+        """The same with variances that are squares of the residuals."""
+        weight, r = self.data.weight, without.r[:, c]
+        _, X = self._explained(c, C, without)
+        cleared = C - (self.model.Z @ X[0]).T
+        variance = weight * r**2 / max(self.contrasts[c].share_left, SMALLEST_SHARE_LEFT)
+        S, raw = ((A * variance) @ A.T for A in (cleared, C))
+        return C @ (weight * r), S, raw, C**4 @ (2 * variance**2 / weight)
+
+    def _explained(self, c: int, C: Array, without: _Without) -> tuple[list[Array], Array]:
+        """B = Z'VC and X = H_o B, block by block of the logits."""
+        Z, weight, mu = self.model.Z, self.data.weight, without.mu
+        covariance = self.model.link.covariance
+        logits = range(mu.shape[1])
+        B = [Z.T @ ((weight * covariance(mu, d, c))[:, None] * C.T) for d in logits]
+        X = self._solved(np.vstack(B), without.is_out)
+        return B, X.reshape(len(logits), Z.shape[1], -1)

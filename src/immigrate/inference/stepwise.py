@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.inference.additive import AdditiveModel, with_term
+from immigrate.inference.encoding import Encoded
 from immigrate.inference.first_order import no_effects
 from immigrate.inference.search import Search, Study, exact_results, sorted_search
+from immigrate.inference.term_columns import term_columns
 from immigrate.inference.term_statistics import TermResult
 
 # The null model must not outgrow the data: 18 columns per pair, half the samples at most.
@@ -78,6 +80,19 @@ def found_at_once(study: Study, search: Search, alpha: float) -> list[Found]:
         )
         for i in np.flatnonzero(is_found)
     ]
+
+
+def measurable_terms(data: Encoded, found: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """As many of the pairs found, the first ones, as the samples can measure together.
+
+    One by one no more are found; all at once there may be hundreds, most of them shadows.
+    """
+    if not found or len(found[0]) != 2:
+        return []
+    columns = [term_columns(data.functions, np.array([pair]))[0] for pair in found[:MOST_FOUND]]
+    n_columns = np.cumsum([np.any(own != 0, axis=1).sum() for own in columns])
+    n_measured = int(np.sum(n_columns <= MOST_FOUND_COLUMNS_PER_SAMPLE * data.n))
+    return found[: max(n_measured, 1)]
 
 
 def _first(search: Search, log_p_adjusted: float) -> Found:

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from inference.problems import encoded
+
+from immigrate import InteractionTest
+from immigrate.inference.stepwise import MOST_FOUND, measurable_terms
+
+
+def normal_columns(n, p=12, seed=0):
+    rng = np.random.default_rng(seed)
+    return encoded(rng.normal(size=(n, p)), rng.integers(0, 2, n))
+
+
+def test_no_more_pairs_are_measured_together_than_half_the_samples_have_columns_for():
+    pairs = list(combinations(range(12), 2))
+    # A pair of numbers has 18 columns, and half of 100 samples is 50.
+    assert measurable_terms(normal_columns(100), pairs) == pairs[:2]
+    assert measurable_terms(normal_columns(20), pairs) == pairs[:1]
+    assert measurable_terms(normal_columns(3000), pairs) == pairs[:MOST_FOUND]
+    assert measurable_terms(normal_columns(100), []) == []
+
+
+def test_triples_are_not_measured():
+    assert measurable_terms(normal_columns(100), [(0, 1, 2)]) == []
+
+
+def test_shadows_of_a_pair_found_at_once_are_not_all_measured():
+    """Every feature is a copy of one of two with some noise, so all their pairs are found."""
+    rng = np.random.default_rng(1)
+    n = 150
+    a, b = rng.normal(size=(2, n))
+    X = np.column_stack([x + 0.05 * rng.normal(size=n) for x in [a] * 4 + [b] * 3])
+    test = InteractionTest(stepwise=False).fit(X, (a * b > 0).astype(int))
+    table = test.selected_
+    assert len(table) > 8
+    # Those that are not measured together keep the size that a single step of the fit gives.
+    assert np.isfinite(table["size"]).all()
+    assert table["size"].max() < 20
