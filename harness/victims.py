@@ -21,7 +21,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +228,16 @@ class Interrupt(Refit):
         (folder / REPORT).write_text(self.pages[0])
 
     def hit(self, rng: random.Random) -> Hit:
-        """One piece of work that is interrupted, unless it was faster."""
+        """One piece of work that is interrupted, unless it was faster.
+
+        An interrupt that arrives as another error is a loss: nobody who catches Ctrl-C sees it.
+        """
+        hit = self._interrupted(rng)
+        if hit.loss or hit.outcome.startswith(("KeyboardInterrupt", MISSED)):
+            return hit
+        return replace(hit, loss="Ctrl-C was no KeyboardInterrupt")
+
+    def _interrupted(self, rng: random.Random) -> Hit:
         if rng.random() < 0.75:
             return self.hit_by(lambda work, usual: interrupted(work, usual * rng.random()), rng)
         delay = self.seconds * rng.random()
