@@ -1,4 +1,4 @@
-"""What a pass, a prediction and a scan of pairs cost: a model fitted on some shapes, checked on others.
+"""What a pass, a prediction and a scan of pairs cost, from the shape of the table alone.
 
     python benchmarks/cost_model.py
 
