@@ -28,7 +28,6 @@ from immigrate.kernels.layout import Table, kinds_of, table_of
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.kernels.states import (
-    OwnCopies,
     class_scores,
     free_energy,
     hits_and_misses,
@@ -110,7 +109,6 @@ class CompiledPass:
         self._table = table_of(pieces.samples.take(self._order))
         self._log_count = np.log(np.where(is_reference, target.count, 1.0))[self._order]
         self._is_counted = bool(self._log_count.any())
-        self._own_copies = OwnCopies(pieces, self._order) if self._is_counted else None
         self._weight = self._sorted_weight(anchor_weight)
         self._is_quadratic = pieces.form == QUADRATIC
         self._rounding = np.finfo(values.dtype).eps
@@ -180,14 +178,11 @@ class CompiledPass:
         plan = plan_for(int(self._tiles[-1, FIRST_PAIR]), weights, n_scores)
         store = self._store(plan, len(sigma))
         state = self._training_state(sweep, store)
-        if self._own_copies is not None:
-            for one, W, s in zip(state, Ws, sigma):
-                self._own_copies.add_to(one, W, s)
         split = hits_and_misses(state, self._starts, sigma)
         costs = [self._cost(one, s) for one, s in zip(split, sigma)]
         gradients: list[Array | None] = [None] * len(costs)
         if min(costs) <= reject_above:
-            gradients = list(self._gradients(sweep, store, split, Ws))
+            gradients = list(self._gradients(sweep, store, split))
         return [
             MarginPass(cost, gradient, self._leave_one_out_scores(one, s))
             for cost, gradient, one, s in zip(costs, gradients, state, sigma)
@@ -272,7 +267,7 @@ class CompiledPass:
             merge_states(state, other, sweep.sigma)
         return state
 
-    def _gradients(self, sweep: Sweep, store: Store, split: Array, Ws: Sequence[Array]) -> Array:
+    def _gradients(self, sweep: Sweep, store: Store, split: Array) -> Array:
         """Second sweep: the gradient of every problem."""
         floor, Z = split[:, :, FLOOR].copy(), split[:, :, PARTITION]
         # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
@@ -293,9 +288,6 @@ class CompiledPass:
         if self._is_quadratic:
             gradient *= self._upper_half
             gradient = gradient + gradient.transpose(0, 2, 1)
-        if self._own_copies is not None:
-            for m, (W, sigma) in enumerate(zip(Ws, sweep.sigma)):
-                gradient[m] += self._own_copies.scatter(W, sigma, floor[m], pull[m])
         return gradient
 
     def _against(self, X_new: Array) -> CompiledPass:
