@@ -20,11 +20,11 @@ from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._counts import is_comparable
-from immigrate.estimators._im4e import feature_weights
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._margin_classifier import warn_unless_converged
 from immigrate.estimators._training import TrainingData, as_counts
+from immigrate.estimators.feature_weights import feature_weights
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.kernels.threads import n_threads
 from immigrate.messages import warn_user

@@ -29,9 +29,12 @@ COLUMNS_PER_FEATURE, FIT_PASSES = 5, 600
 def given_table(model: Any) -> ReadTable | None:
     """The features that a model was given, those that a screen dropped included.
 
-    None where they are not known: models from files of older versions kept those in use only.
+    None where they are not known: models with prototypes hold no samples, and models from files
+    of older versions kept the features in use only.
     """
     references, reader = model.model_.references, model.column_reader_
+    if references.is_summary:
+        return None
     # Columns that are no features are not in the model, and are not tested either.
     is_feature = reader.is_used
     is_out = is_feature & ~references.is_used
