@@ -184,9 +184,13 @@ class FittedMargin:
         """The same with another sigma, for new samples."""
         return replace(self, sigma=self.sigma * factor, left_out=None)
 
-    def probabilities(self, X: Array, n_jobs: int | None = None) -> Array:
-        """Probability of each class for new samples."""
-        return class_probability(self.scores(X, n_jobs), self.sigma)
+    def with_rule(self, rule: str) -> FittedMargin:
+        """The same with another rule."""
+        return replace(self, rule=rule)
+
+    def judgement(self, X: Array, n_jobs: int | None = None) -> tuple[Array, float]:
+        """Scores of new samples, and the sigma that makes probabilities of them."""
+        return self.scores(X, n_jobs), self.sigma
 
     @property
     def log_likelihoods(self) -> Array:
@@ -274,10 +278,14 @@ class FittedVote:
         learners = [replace(one, sigma=one.sigma * factor) for one in self.learners]
         return replace(self, learners=tuple(learners))
 
-    def probabilities(self, X: Array, n_jobs: int | None = None) -> Array:
-        """Share of each class in the vote on new samples."""
+    def with_rule(self, rule: str) -> FittedVote:
+        """The same with another rule."""
+        return replace(self, rule=rule)
+
+    def judgement(self, X: Array, n_jobs: int | None = None) -> tuple[Array, float]:
+        """Minus the logarithms of the shares in the vote, which are scores with sigma 1."""
         *_, share = self.stages(X, n_jobs)
-        return share
+        return -np.log(np.maximum(share, np.finfo(float).tiny)), 1.0
 
     def stages(self, X: Array, n_jobs: int | None = None) -> Iterator[Array]:
         """Shares of the classes in the vote of the first model, the first two, and so on."""

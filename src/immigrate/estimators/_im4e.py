@@ -58,6 +58,9 @@ class IM4EClassifier(MarginClassifier):
     rule : {"distance", "energy"}, default="distance"
         Score of a class: its expected distance (Eq. 9 of [2]_), or its free energy
         -sigma log sum exp(-q / sigma), which gives better probabilities.
+    references : {"auto", "all"}, int, float or `Prototypes`, default="auto"
+        What new samples are compared with, as in `ImmigrateClassifier`: all training samples, or
+        centres of them.
     columns : Columns, default=None
         How columns are read and compared. None is ``Columns()``.
     class_weight : dict, "balanced" or None, default=None
@@ -65,6 +68,8 @@ class IM4EClassifier(MarginClassifier):
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        For drawing samples of a large table, and for centres.
     verbose : bool, default=False
         Whether to print one line per step.
 

@@ -284,7 +284,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         warn_unless_converged(fit.solution, task.solver)
         rule, sigma = candidates[chosen]["rule"], point.model.sigma
         model = fit.task.fitted(fit.solution, sigma, point.prune, rule)
-        model = as_it_predicts(model, fit.task, base, self.n_jobs)
+        model = as_it_predicts(
+            model, fit.task, base, self.n_jobs, rules=self.rules, scoring=self.scoring
+        )
         # One solution per sigma, whatever was pruned from it.
         solutions = [point.solution for point in path[:: len(self.prunes)]]
         weights = np.array([solution.weights for solution in solutions])

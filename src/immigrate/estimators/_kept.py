@@ -6,12 +6,13 @@ sigma is chosen again:
 
     some samples of each class are put aside
     the others become the references       all of them, or their prototypes
-    sigma times each FACTOR                the likeliest for the samples put aside
+    sigma times each FACTOR                the one that does best on the samples put aside
     all samples become the references
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from immigrate.core.forms import QUADRATIC
+from immigrate.estimators._choice import CRITERIA
 from immigrate.estimators._fitted import FittedMargin, FittedVote, References
 from immigrate.estimators._task import Task
 from immigrate.kernels.costs import pass_seconds
@@ -58,13 +60,23 @@ def resolved_references(references: Any, is_sampled: bool) -> Prototypes | None:
     return ClassCentres(references)
 
 
-def as_it_predicts(model: Model, task: Task, base: Any, n_jobs: int | None) -> Model:
+def as_it_predicts(
+    model: Model,
+    task: Task,
+    base: Any,
+    n_jobs: int | None,
+    *,
+    rules: Sequence[str] | None = None,
+    scoring: str = "accuracy",
+) -> Model:
     """A model that was fitted on `task`, with the references that `base` asks for."""
     return with_references(
         model,
         task.everybody,
         resolved_references(base.references, task.is_sampled),
         is_sampled=task.is_sampled,
+        rules=(model.rule,) if rules is None else rules,
+        scoring=scoring,
         random_state=base.random_state,
         n_jobs=n_jobs,
     )
@@ -76,6 +88,8 @@ def with_references(
     prototypes: Prototypes | None,
     *,
     is_sampled: bool,
+    rules: Sequence[str],
+    scoring: str = "accuracy",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Model:
@@ -91,15 +105,18 @@ def with_references(
         How to summarise them; None keeps all.
     is_sampled : bool
         Whether the model was fitted on a sample.
+    rules : sequence of str
+        Rules to choose from.
+    scoring : str
+        The criterion of the choice.
     """
     if prototypes is None and not is_sampled:
         return model
     random = check_random_state(random_state)
     is_judge = judges(everybody, prototypes, model.weights.size, random)
     others = kept(everybody.rows(~is_judge), prototypes, model.weights, random)
-    factor = likeliest_factor(model.on(others), everybody.rows(is_judge), n_jobs)
-    final = kept(everybody, prototypes, model.weights, random)
-    return model.on(final).with_sigma_times(factor)
+    best = best_setting(model.on(others), everybody.rows(is_judge), rules, scoring, n_jobs)
+    return best.on(kept(everybody, prototypes, model.weights, random))
 
 
 def judges(
@@ -120,18 +137,17 @@ def judges(
     return is_judge
 
 
-def likeliest_factor(model: FittedMargin | FittedVote, judging: References, n_jobs: Any) -> float:
-    """The factor of sigma under which samples that are no references are likeliest."""
-    rows = np.arange(len(judging.codes))
-    X = np.full((len(rows), len(judging.is_used)), np.nan)
+def best_setting(
+    model: Model, judging: References, rules: Sequence[str], scoring: str, n_jobs: int | None
+) -> Model:
+    """The rule and the factor of sigma that do best on samples that are no references."""
+    X = np.full((len(judging.codes), len(judging.is_used)), np.nan)
     X[:, judging.is_used] = judging.values
-    scores = []
-    for factor in FACTORS:
-        probability = model.with_sigma_times(factor).probabilities(X, n_jobs)
-        # A vote can say 0; half a sample keeps the logarithm finite.
-        own = np.maximum(probability[rows, judging.codes], 1 / (2 * len(rows)))
-        scores.append(np.log(own).mean())
-    return FACTORS[int(np.argmax(scores))]
+    candidates = [model.with_sigma_times(f).with_rule(rule) for rule in rules for f in FACTORS]
+    criteria = [
+        CRITERIA[scoring](*one.judgement(X, n_jobs), judging.codes).mean() for one in candidates
+    ]
+    return candidates[int(np.argmax(criteria))]
 
 
 def kept(
