@@ -1,7 +1,7 @@
 """What every estimator gave on fixed problems, before changes that are to leave the answers alone.
 
 The numbers in ``data/same_answers.json`` were written by this file, ``python
-tests/test_same_answers.py``, on one kind of processor. Later code is held to them; it writes nothing.
+tests/test_same_answers.py``, on one kind of processor. Later code is held to them.
 """
 
 from __future__ import annotations
