@@ -34,7 +34,7 @@ def table(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Three main effects, a pair that matters only together, and 10 % wrong labels."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, N_FEATURES))
-    score = 1.2 * X[:, 0] - X[:, 1] + 0.8 * X[:, 2] + 1.5 * np.sign(X[:, 3] * X[:, 4])
+    score = X[:, 0] - 0.8 * X[:, 1] + 0.6 * X[:, 2] + 1.5 * X[:, 3] * X[:, 4]
     return X, (score > 0) ^ (rng.uniform(size=n_rows) < LABEL_NOISE)
 
 
