@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from immigrate.core.cones import MATRIX_SETS, VECTOR_SETS, WIDE, norm, psd_part, unit
+from immigrate.core.cones import MATRIX_SETS, VECTOR_SETS, norm, unit
+from immigrate.core.psd import WIDE, psd_part
 
 
 def symmetric(p):
