@@ -15,8 +15,9 @@ from immigrate.core.pruning import pruned
 from immigrate.estimators._encoding import Encoding, offered_encodings, resolved_columns
 from immigrate.estimators._fitted import FittedMargin, References
 from immigrate.estimators._im4e import feature_weights
-from immigrate.estimators._screen import Screened, as_shares, resolved_screen, say_if_wide
+from immigrate.estimators._screen import Screened, as_shares, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
+from immigrate.estimators.waiting import say_if_wide
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver
@@ -84,7 +85,7 @@ def learning_tasks(
         in_units = replace(data, X=encoding.table(data.X), mismatch=encoding.mismatch)
         screened = resolved_screen(model.screen).passed(in_units, solver, n_jobs)
     encoding = encoding.columns(screened.is_kept)
-    say_if_wide(int(screened.is_kept.sum()))
+    say_if_wide(len(data.X), int(screened.is_kept.sum()), model.constraint)
     task = TaskMaker(model, data, screened, solver, weight_set, n_jobs)
     offered = offered_encodings(encoding, columns.nominal, len(data.X))
     return [task.with_encoding(encoding) for encoding in offered]
