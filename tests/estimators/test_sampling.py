@@ -15,9 +15,10 @@ from immigrate import (
     ImmigrateClassifierCV,
     Screen,
 )
-from immigrate.estimators import _sample
+from immigrate.estimators import _sample, waiting
 from immigrate.estimators._growth import groups_of
 from immigrate.estimators._sample import Sampler, Size, sample_sizes
+from immigrate.kernels.compiling import log_once
 
 HALF = Descent(n_anchors=600, n_references=600)
 
@@ -185,3 +186,15 @@ def test_groups_hold_the_same_share_of_classes_and_anchors():
     for values in (codes, is_anchor):
         sums = [values[group].sum() for group in groups]
         assert max(sums) - min(sums) <= 2
+
+
+@pytest.mark.parametrize("model", [ImmigrateClassifier(), ImmigrateClassifierCV()])
+def test_a_fit_of_minutes_says_so_at_once_and_how_to_shorten_it(model, large, monkeypatch, caplog):
+    model.fit(*large)
+    assert not caplog.records
+    monkeypatch.setattr(waiting, "LONG_WAIT", 1e-4)
+    log_once.cache_clear()
+    model.fit(*large)
+    (record,) = caplog.records
+    assert record.message.startswith("immigrate: 1,200 samples and 5 features: about ")
+    assert "Descent(n_anchors=4000, n_references=4000)" in record.message

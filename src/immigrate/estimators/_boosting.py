@@ -30,6 +30,7 @@ from immigrate.estimators._training import remember
 from immigrate.estimators._variants import Variant, resolved_variant
 from immigrate.estimators.sigma import resolved_sigma, sigma_grid
 from immigrate.estimators.stored import StoredEstimator
+from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
 from immigrate.messages import progress, warn_user
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution
@@ -164,7 +165,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
         data = base_training_data(self, base, X, y, sample_weight)
         variant.check(len(data.classes))
-        task = chosen_task(learning_tasks(base, data, self.n_jobs))
+        n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
+        task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps))
         sigmas, rule = variant.schedule(
             n_rounds, rules, lambda rules: self._best_single(task, rules)
         )

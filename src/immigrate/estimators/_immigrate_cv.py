@@ -40,6 +40,7 @@ from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
+from immigrate.estimators.waiting import STEPS_OF_PATH
 from immigrate.solvers import Solver
 from immigrate.typing import Array, Codes
 
@@ -209,7 +210,10 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     ) -> tuple[Task, Choices, list[PathPoint]]:
         """The path of fits; of two ways to encode levels, the one that leave-one-out likes."""
         paths = []
-        for task in learning_tasks(base, data, self.n_jobs):
+        # How many folds a splitter makes may depend on groups; five is a good guess.
+        n_folds = self.cv if isinstance(self.cv, int) else 5
+        n_paths = 1 if self.cv is None else 1 + n_folds
+        for task in learning_tasks(base, data, self.n_jobs, n_paths * STEPS_OF_PATH):
             references = task.references
             sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
             choices = Choices(sigmas, self.prunes, self.rules)

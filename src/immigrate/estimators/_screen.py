@@ -36,8 +36,6 @@ from immigrate.typing import Array, Mask
 N_BEST = 5
 N_OF_PAIRS = 20
 LEAST_SHARE = 1e-6
-# From so many features on the steps of a fit take seconds each.
-WIDE_TABLE = 1000
 SCREENS = ("im4e", "pairs")
 
 
@@ -164,18 +162,6 @@ def resolved_screen(screen: Any) -> Screen:
     if isinstance(screen, str):
         check_option("screen", screen, SCREENS)
     return Screen(screen)
-
-
-def say_if_wide(n_features: int) -> None:
-    """One line in the log before a fit that will take long, and what to do about it."""
-    from immigrate.kernels.compiling import log_once
-
-    if n_features >= WIDE_TABLE:
-        log_once(
-            f"immigrate: {n_features} features make {n_features * (n_features + 1) // 2:,} "
-            "weights, and a fit takes a minute or more. screen='im4e' lets the strongest features "
-            "enter only; verbose=True shows the steps."
-        )
 
 
 def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:

@@ -17,9 +17,10 @@ from immigrate.core.pruning import pruned
 from immigrate.estimators._encoding import Encoding, offered_encodings, resolved_columns
 from immigrate.estimators._fitted import FittedMargin, References
 from immigrate.estimators._sample import Sampler, Size, sample_sizes
-from immigrate.estimators._screen import Screened, as_shares, resolved_screen, say_if_wide
+from immigrate.estimators._screen import Screened, as_shares, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
 from immigrate.estimators.feature_weights import feature_weights
+from immigrate.estimators.waiting import STEPS_OF_FIT, say_if_long
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver
@@ -93,12 +94,15 @@ class Task:
 
 
 def learning_tasks(
-    model: ImmigrateClassifier, data: TrainingData, n_jobs: int | None
+    model: ImmigrateClassifier,
+    data: TrainingData,
+    n_jobs: int | None,
+    n_steps: int = STEPS_OF_FIT,
 ) -> list[Task]:
     """What a solver is to do for `model`, whose own sigma, rule and prune are not read.
 
     One task, or two where leave-one-out is to choose between a weight per nominal column and a
-    weight per level.
+    weight per level. `n_steps` is about how many steps it will take, for those who wait.
     """
     solver = resolved_solver(model.solver)
     weight_set = MATRIX_SETS[check_option("constraint", model.constraint, MATRIX_SETS)]
@@ -115,7 +119,6 @@ def learning_tasks(
         seen = data.rows(sampler.drawn(sizes[-1]).rows) if sizes else data
         in_units = replace(seen, X=encoding.table(seen.X), mismatch=encoding.mismatch)
         screened = resolved_screen(model.screen).passed(in_units, solver, n_jobs)
-    say_if_wide(int(screened.is_kept.sum()))
     maker = TaskMaker(
         data,
         screened,
@@ -126,7 +129,10 @@ def learning_tasks(
         sampler,
         n_jobs,
     )
-    return maker.tasks(encoding.columns(screened.is_kept), columns.nominal)
+    tasks = maker.tasks(encoding.columns(screened.is_kept), columns.nominal)
+    for task in tasks:
+        say_if_long(task.references, model.constraint, n_steps, n_threads(n_jobs))
+    return tasks
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,7 +93,7 @@ def spectral_descent(
 
 
 def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
-    if best.weights is None:
+    if not best.has_direction:
         return Stop.NO_DIRECTION
     if best.gap <= tol:
         return Stop.TOLERANCE
