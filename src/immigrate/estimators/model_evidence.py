@@ -10,7 +10,7 @@ import pandas as pd
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._training import as_counts
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
-from immigrate.estimators.weight_table import term_columns
+from immigrate.estimators.weight_table import term_columns, without_rounding
 from immigrate.typing import Array, Codes
 
 PAIR = ["feature_1", "feature_2"]
@@ -107,8 +107,8 @@ def evidence_table(weights: pd.DataFrame, test: InteractionTest) -> pd.DataFrame
     )
     order = np.lexsort(
         (
-            -table["share"],
-            table["p_value"],
+            -without_rounding(table["share"].to_numpy()),
+            without_rounding(table["p_value"].to_numpy()),
             # Approximate p-values, which have no adjusted one, after the exact ones.
             table["p_adjusted"].isna(),
             ~table["is_found"],
