@@ -1,0 +1,31 @@
+"""``immigrate compare``: this library and its peers on the same folds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from immigrate.cli._outputs import check_outputs, write_text
+from immigrate.cli._screen import show, show_table, working
+from immigrate.cli._tables import Asked
+from immigrate.files import spreadsheet_csv
+
+
+def compare(
+    asked: Asked, folds: int, repeats: int, seed: int, jobs: int | None, csv: Path | None
+) -> None:
+    """Cross-validate all methods, and say who is shown to be better than whom."""
+    check_outputs(csv, inputs=(asked.path,))
+    question = asked.read().without_dates()
+    with working("comparison") as tell:
+        from immigrate.cli._comparison import Comparison
+
+        comparison = Comparison.of(
+            question.X, question.y, folds=folds, repeats=repeats, seed=seed, jobs=jobs, tell=tell
+        )
+    show(comparison.heading)
+    show_table(comparison.header, comparison.rows())
+    for line in comparison.words():
+        show(line)
+    if csv is not None:
+        write_text(csv, spreadsheet_csv(comparison.scores))
+        show(f"scores of each fold: {csv}")
