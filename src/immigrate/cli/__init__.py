@@ -1,6 +1,7 @@
 """The command line: ``immigrate report table.csv --target outcome`` and its sisters.
 
     __init__       main: arguments → exit code
+    _interrupts    Ctrl-C
     _app           what can be typed: commands and options
     _ending        how a command ends: exit codes, one line about what went wrong
     _errors        what is wrong with the user's files and words, said in those words
@@ -8,6 +9,7 @@
     _files         a file of any format → a data frame, and what was guessed
     _text_files    encoding, delimiter and cells of text; `_cells`: text → numbers, flags, names
     _tables        the data frame → features and target of this command
+    _comparison    methods on the same folds
     _outputs       files that are written; `_models`: models on disk
     _commands/     one file per command
 
@@ -44,11 +46,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     immigrate 0.1.0
     0
     """
-    try:
-        from immigrate.cli._ending import ended
-    except ModuleNotFoundError as error:
-        if error.name not in ("typer", "rich"):
-            raise
-        print(NEEDS.format(error.name), file=sys.stderr)
-        return 1
-    return ended(list(sys.argv[1:] if arguments is None else arguments))
+    from immigrate.cli._interrupts import Interrupts
+
+    interrupts = Interrupts()
+    with interrupts.awaited(to_the_end=arguments is None):
+        try:
+            from immigrate.cli._ending import ended
+        except KeyboardInterrupt:
+            return 1
+        except ModuleNotFoundError as error:
+            if error.name not in ("typer", "rich"):
+                raise
+            print(NEEDS.format(error.name), file=sys.stderr)
+            return 1
+        return ended(list(sys.argv[1:] if arguments is None else arguments), interrupts)

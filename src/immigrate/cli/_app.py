@@ -240,7 +240,7 @@ def compare(
     sheet: Sheet = "",
     missing: Missing = None,
 ) -> Work:
-    """This library and its peers on the same folds."""
+    """Accuracy of the library and of its peers on the same folds."""
     from immigrate.cli._commands.compare import compare as work
 
     reading = _reading(delimiter, decimal, encoding, sheet, missing)

@@ -39,13 +39,13 @@ from immigrate.inference.adjustment import holm
 from immigrate.typing import Array
 
 ALPHA = 0.05
-# Larger is better for all, so that one test serves them.
 SCORES = {
     "accuracy": "accuracy",
-    "balanced": "balanced accuracy",
+    "balanced": "balanced",
     "log_loss": "log-loss",
     "auc": "AUC",
 }
+# What methods are judged by, with the sign that makes larger better.
 JUDGED_BY = {"accuracy": 1.0, "log_loss": -1.0}
 
 
@@ -151,12 +151,12 @@ class Comparison:
     def heading(self) -> str:
         """What was done."""
         times = f", {self.repeats} times" if self.repeats > 1 else ""
-        return f"Mean over the same {self.folds} folds{times}; the test sets were not seen."
+        return f"Means over the same {self.folds} folds{times}, on rows that were not fitted."
 
     @property
     def header(self) -> list[str]:
         """Names of the columns of `rows`."""
-        judged = [f"win–tie–loss, {SCORES[score]}" for score in JUDGED_BY]
+        judged = [f"W–T–L {SCORES[score]}" for score in JUDGED_BY]
         return ["method", *SCORES.values(), *judged]
 
     def rows(self) -> list[list[str]]:
@@ -209,6 +209,10 @@ class Comparison:
                 yield f"By {SCORES[score]}, no method is shown to be better than another."
             for better, worse in wins:
                 yield f"By {SCORES[score]}, {better} is shown to be better than {worse}."
+        yield (
+            "balanced: mean accuracy of the classes. W–T–L: how many of the other methods one is "
+            "shown to beat, to tie with, to lose to."
+        )
         yield (
             "Corrected paired t-tests (Nadeau and Bengio) at 5 %, adjusted by Holm for all pairs "
             "of methods. A tie is no proof that two are equal; settings are the defaults of each."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -14,6 +13,7 @@ import typer
 
 from immigrate.cli._app import app
 from immigrate.cli._errors import CommandError, UsageError, one_line, plain_words
+from immigrate.cli._interrupts import Interrupts
 from immigrate.cli._screen import say
 
 DONE, FAILED, NOT_UNDERSTOOD = 0, 1, 2
@@ -23,34 +23,13 @@ DEBUG = "--debug"
 INTERRUPTED = "interrupted."
 
 
-class Interrupts:
-    """Whether Ctrl-C, or a polite request to end, came: it may arrive as another error."""
-
-    def __init__(self) -> None:
-        self.came = False
-
-    def __call__(self, signal_number: int, frame: object) -> None:
-        """Note it and interrupt, so that files in the making are removed."""
-        self.came = True
-        raise KeyboardInterrupt
-
-    def awaited(self) -> None:
-        """Ask to be called; only the main thread may ask."""
-        for one in (signal.SIGINT, signal.SIGTERM):
-            try:
-                signal.signal(one, self)
-            except ValueError:
-                return
-
-
-def ended(arguments: list[str]) -> int:
+def ended(arguments: list[str], interrupts: Interrupts) -> int:
     """Run what was typed; how it ended."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that lacks a character shows a mark for it instead of failing.
             stream.reconfigure(errors="replace")
-    interrupts, is_debugged = Interrupts(), DEBUG in arguments
-    interrupts.awaited()
+    is_debugged = DEBUG in arguments
     try:
         work = understood([one for one in arguments if one != DEBUG] or ["--help"])
         if callable(work):
@@ -60,6 +39,7 @@ def ended(arguments: list[str]) -> int:
     except BrokenPipeError:
         return _nobody_reads()
     except BaseException as error:
+        interrupts.ignore()
         if isinstance(error, SystemExit):
             raise
         if is_debugged:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 MOST_NAMES = 10
 # What the library says to those who call it from Python, and what is typed here instead.
 WORDS = (
+    ("Unknown label type: ", ""),
     ("y, the label, ", "The target "),
     ("y holds one class only", "The target has one class only"),
     ("outcome='class' or outcome='number'", "--outcome class or --outcome number"),
@@ -25,7 +26,7 @@ WORDS = (
     ),
     (
         "drop it, or list it with the other categorical columns in categorical_features.",
-        "give --drop to say that it is none.",
+        "with --drop it is left out without this note.",
     ),
     ("split=0.5 measures it on others", "immigrate test --split 0.5 measures it on others"),
     (", in features_", ", with --csv"),

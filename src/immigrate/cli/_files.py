@@ -174,7 +174,9 @@ def _read_excel(content: bytes, name: str, reading: Reading) -> ReadFile:
         with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
             sheets = [str(sheet) for sheet in book.sheet_names]
             sheet = _chosen_sheet(sheets, reading.sheet, name)
-            raw = book.parse(sheet, header=None, dtype=object, keep_default_na=False)
+            raw = pd.read_excel(
+                book, sheet_name=sheet, header=None, dtype=object, keep_default_na=False
+            )
     except (CommandError, ImportError):
         raise
     except Exception as error:  # openpyxl passes on whatever its parsers raise

@@ -13,10 +13,12 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 from immigrate.cli._errors import one_line, plain_words, printable
+from immigrate.messages import heard_warnings
 
 # Columns of a table on paper or in a file; a terminal has its own.
 WIDTH = 100
-LONGEST_NAME = 40
+# Of a name in a table with one column of names, and with two.
+LONGEST_NAMES = {1: 36, 2: 26}
 
 
 def say(text: str) -> None:
@@ -44,11 +46,11 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: in
     console = Console(
         file=sys.stdout, width=None if sys.stdout.isatty() else WIDTH, highlight=False
     )
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name in header:
         table.add_column(Text(name), overflow="fold", no_wrap=False)
     for row in rows:
-        names = [shortened(cell) for cell in row[:n_names]]
+        names = [shortened(cell, LONGEST_NAMES[n_names]) for cell in row[:n_names]]
         # As text: rich would take the brackets of "BMI [kg]" for a style.
         table.add_row(*(Text(printable(cell)) for cell in [*names, *row[n_names:]]))
     with console.capture() as drawn:
@@ -57,17 +59,17 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: in
     print("\n".join(line.rstrip() for line in drawn.get().splitlines()))
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, most: int) -> str:
     """A name that leaves room for the other columns.
 
     Examples
     --------
     >>> from immigrate.cli._screen import shortened
-    >>> len(shortened("laboratory value " * 9))
-    40
+    >>> shortened("laboratory value no. 17", 12)
+    'laboratory …'
     """
     name = one_line(name)
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 @contextlib.contextmanager
@@ -85,13 +87,13 @@ class Lines(io.TextIOBase):
     """A text stream that hands on whole lines."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
-        self.tell, self.begun = tell, ""
+        self.hand_on, self.begun = tell, ""
 
     def write(self, text: str) -> int:
         """Hand on what is complete."""
         *whole, self.begun = (self.begun + text).split("\n")
         for line in filter(None, map(str.strip, whole)):
-            self.tell(line)
+            self.hand_on(line)
         return len(text)
 
 
@@ -117,19 +119,15 @@ def _progress(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: bar.update(task, description=one_line(plain_words(text)))
 
 
+class Unheard(Warning):
+    """A category that no warning has: all are to be heard."""
+
+
 @contextlib.contextmanager
 def _noted() -> Iterator[None]:
     """Say afterwards what the library warned of; other libraries warn those who call them."""
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        try:
-            yield
-        finally:
-            ours = (one for one in heard if one.category.__module__.startswith("immigrate"))
-            texts = dict.fromkeys(str(one.message) for one in [*ours, *_of_convergence(heard)])
-    for text in texts:
+    with warnings.catch_warnings(), heard_warnings(unsaid=Unheard) as heard:
+        warnings.simplefilter("ignore")
+        yield
+    for text in dict.fromkeys(heard):
         note(text)
-
-
-def _of_convergence(heard: Sequence[warnings.WarningMessage]) -> Iterator[warnings.WarningMessage]:
-    return (one for one in heard if one.category.__name__ == "ConvergenceWarning")
