@@ -43,7 +43,9 @@ class Outcome(StrEnum):
 Table = Annotated[
     Path,
     typer.Argument(
-        metavar="TABLE", help="CSV, TSV, Excel, Parquet or Feather; also packed with gzip."
+        metavar="TABLE",
+        readable=False,
+        help="CSV, TSV, Excel, Parquet or Feather; also packed with gzip.",
     ),
 ]
 Target = Annotated[
@@ -81,7 +83,9 @@ Missing = Annotated[
         help="Text that means 'no value' beside NA, ? and the like; may be repeated.",
     ),
 ]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="File to write.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", readable=False, help="File to write.")
+]
 
 
 def _version(is_asked: bool) -> None:
@@ -132,10 +136,12 @@ def evidence(
     table: Table,
     target: Target = "",
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all evidence as CSV.")
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Write all evidence as CSV."),
     ] = None,
     json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all evidence as JSON.")
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Write all evidence as JSON."),
     ] = None,
     drop: Drop = None,
     categorical: Categorical = None,
@@ -181,7 +187,10 @@ def evidence(
 def fit(
     table: Table,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, such as m.skops.")
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="FILE", readable=False, help="File to write, such as m.skops."
+        ),
     ],
     target: Target = "",
     boosted: Annotated[bool, typer.Option("--boosted", help="A vote of models (BIM).")] = False,
@@ -205,7 +214,9 @@ def fit(
 
 @app.command()
 def predict(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What immigrate fit wrote.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", readable=False, help="What immigrate fit wrote.")
+    ],
     table: Table,
     out: Out = None,
     delimiter: Delimiter = "",
@@ -228,7 +239,8 @@ def compare(
     repeats: Annotated[int, typer.Option(min=1, help="How often, with other folds.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of the folds and the forest.")] = 0,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the scores of each fold.")
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Write the scores of each fold."),
     ] = None,
     drop: Drop = None,
     categorical: Categorical = None,

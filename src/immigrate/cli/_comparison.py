@@ -227,7 +227,7 @@ def corrected_p(differences: Array, share: float) -> float:
     >>> import numpy as np
     >>> from immigrate.cli._comparison import corrected_p
     >>> round(corrected_p(np.array([0.1, 0.3, 0.2, 0.2]), share=1 / 3), 3)
-    0.025
+    0.049
     """
     k, variance = len(differences), float(np.var(differences, ddof=1))
     mean = float(np.mean(differences))

@@ -41,6 +41,8 @@ TRUSTED = (
     "immigrate.estimators._pair_columns.PairColumns",
     "immigrate.estimators._screen.Screen",
     "immigrate.estimators._selector.ImmigrateSelector",
+    "immigrate.estimators._variants.PaperBoosting",
+    "immigrate.estimators._variants.Samme",
     "immigrate.estimators._westfall_young.WestfallYoung",
     "immigrate.estimators.measured_effects.Subject",
     "immigrate.estimators.relief._irelief.IRelief",
@@ -56,6 +58,8 @@ TRUSTED = (
     "immigrate.inference.links.LogitLink",
     "immigrate.kernels.results.ClassScores",
     "immigrate.solvers.boosting.Learner",
+    "immigrate.solvers.monotone.Descent",
+    "immigrate.solvers.paper.FullSteps",
     "sklearn.metrics._dist_metrics.EuclideanDistance64",
     "sklearn.neighbors._kd_tree.KDTree",
 )

@@ -128,6 +128,8 @@ def _noted() -> Iterator[None]:
     """Say afterwards what the library warned of; other libraries warn those who call them."""
     with warnings.catch_warnings(), heard_warnings(unsaid=Unheard) as heard:
         warnings.simplefilter("ignore")
-        yield
-    for text in dict.fromkeys(heard):
-        note(text)
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(heard):
+                note(text)

@@ -22,7 +22,8 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# Those that hardly ever stand in a name or a number first: they win where two would do.
+DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 TYPED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
 # Records by which the delimiter is chosen, and bytes by which text is told from other content.
 SAMPLE_RECORDS, SAMPLE_BYTES = 200, 65536
@@ -89,12 +90,12 @@ def _check_is_text(content: bytes, name: str) -> None:
 
 
 def chosen_delimiter(text: str, told: str = "") -> str:
-    r"""The delimiter that cuts most records into as many cells as the header, and into most.
+    r"""The delimiter that cuts most records into as many cells as the header.
 
     Examples
     --------
     >>> from immigrate.cli._text_files import chosen_delimiter
-    >>> chosen_delimiter("name;size, in cm\nA;1,5\nB;2,5\n")
+    >>> chosen_delimiter("size, cm;weight, kg\n1,5;2,5\n1,7;2,9\n")
     ';'
     """
     if told:
@@ -102,23 +103,21 @@ def chosen_delimiter(text: str, told: str = "") -> str:
         if len(delimiter) != 1:
             raise CommandError(f"--delimiter takes one character, or 'tab'; got '{told}'.")
         return delimiter
-    return max(DELIMITERS, key=lambda delimiter: _fit(text, delimiter))
+    fits = {delimiter: _fit(text, delimiter) for delimiter in DELIMITERS}
+    # A table of one column has none.
+    return max(fits, key=lambda one: fits[one]) if any(fits.values()) else ","
 
 
-def _fit(text: str, delimiter: str) -> tuple[float, int]:
-    """Share of the records that agree with the header, and its number of cells; (0, 0) for one."""
+def _fit(text: str, delimiter: str) -> float:
+    """Share of the records that have as many cells as the header; 0 if that has one."""
     try:
-        records = [
-            record
-            for record in itertools.islice(_reader(text, delimiter), SAMPLE_RECORDS)
-            if record
-        ]
+        first = itertools.islice(_reader(text, delimiter), SAMPLE_RECORDS)
+        records = [record for record in first if record]
     except csv.Error:
-        return 0.0, 0
+        return 0.0
     if not records or len(records[0]) < 2:
-        return 0.0, 0
-    n_cells = len(records[0])
-    return sum(len(record) == n_cells for record in records) / len(records), n_cells
+        return 0.0
+    return sum(len(record) == len(records[0]) for record in records) / len(records)
 
 
 def _reader(text: str, delimiter: str) -> csv._reader:  # type: ignore[name-defined]
