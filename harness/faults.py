@@ -199,7 +199,6 @@ def stopped_commands(count: int, rng: random.Random, folder: Path) -> Iterator[H
     for _ in range(count):
         command, by = rng.choice(list(commands)), rng.choice([signal.SIGKILL, signal.SIGINT])
         process = _command(command, 2, folder / commands[command])
-        # Python itself, which has no better answer, is interrupted in the first moments.
         time.sleep(rng.uniform(0.2, 1.1) * seconds[command])
         outcome = by.name if process.poll() is None else MISSED
         process.send_signal(by)
@@ -207,7 +206,8 @@ def stopped_commands(count: int, rng: random.Random, folder: Path) -> Iterator[H
         _killed(process)
         left = (folder / commands[command]).read_bytes()
         loss = "" if left in whole[command] else "half a file"
-        if by == signal.SIGINT and process.returncode not in (0, 1):
+        # Python itself ends by the signal if it has not come to the command yet.
+        if by == signal.SIGINT and process.returncode not in (0, 1, -signal.SIGINT):
             loss = f"exit code {process.returncode}"
         yield Hit(f"immigrate {command}", outcome, loss)
 

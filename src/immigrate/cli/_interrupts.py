@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# Seconds until it is tried again.
+PAUSE = 0.05
 
 
 class Interrupts:
@@ -18,10 +23,15 @@ class Interrupts:
     def __init__(self) -> None:
         self.came = False
 
-    def __call__(self, signal_number: int, frame: object) -> None:
+    def __call__(self, signal_number: int, frame: FrameType | None) -> None:
         """What happens when a signal comes."""
         self.came = True
-        raise KeyboardInterrupt
+        if not _is_importing(frame):
+            raise KeyboardInterrupt
+        # An extension module that is interrupted while it is set up may crash the process.
+        again = threading.Timer(PAUSE, os.kill, (os.getpid(), signal_number))
+        again.daemon = True
+        again.start()
 
     @contextmanager
     def awaited(self, *, to_the_end: bool) -> Iterator[None]:
@@ -47,3 +57,11 @@ class Interrupts:
                 signal.signal(one, signal.SIG_IGN)
         except ValueError:
             return
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
