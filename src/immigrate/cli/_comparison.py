@@ -31,6 +31,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, r
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from threadpoolctl import threadpool_limits
 
 from immigrate import BoostedImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.cli._errors import CommandError
@@ -246,8 +247,10 @@ def _scored(
     split: Sequence[Any],
 ) -> dict[str, Any]:
     train, test = split
-    # A level that is rare, or a gap in one fold only, is nobody's news here.
-    with warnings.catch_warnings():
+    # One thread per fit: threads that wait for each other on a busy machine take many times as
+    # long, and --jobs spreads the fits.
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # A level that is rare, or a gap in one fold only, is nobody's news here.
         warnings.simplefilter("ignore")
         fitted = clone(model).fit(X.iloc[train], codes[train])
         shares = fitted.predict_proba(X.iloc[test])

@@ -75,6 +75,8 @@ def _words(error: BaseException) -> str:
         return f"{name}{error.strerror}."
     if isinstance(error, ModuleNotFoundError):
         return f"this needs the package {error.name}; run: pip install 'immigrate[cli]'"
+    if isinstance(error, ImportError):
+        return f"{error} Run: pip install 'immigrate[cli]'"
     return (
         f"this should not happen ({type(error).__name__}: {error}). Run it again with {DEBUG} and "
         "send us what it says."
