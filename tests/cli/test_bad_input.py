@@ -130,6 +130,11 @@ CASES = {
         (*TEST, "--pairs", "dose:age:group"),
         "--pairs takes a feature, or pairs such as age:dose,age:sex; 'dose:age:group' is none.",
     ),
+    "one feature": Case(
+        "dose,outcome\n1,ill\n2,well\n",
+        TEST,
+        "'dose' is the only feature, and a pair takes two; immigrate report does without.",
+    ),
     "target dropped": Case(
         GOOD, (*TEST, "--drop", "outcome"), "'outcome' is the target and in --drop."
     ),

@@ -291,6 +291,16 @@ def test_options_that_are_values_can_be_stored(tmp_path):
         load_model(tmp_path / "m.skops")
 
 
+def test_a_wide_table_is_screened_and_that_is_said(run, tmp_path):
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame(rng.normal(size=(80, 220)).round(2)).add_prefix("g")
+    (tmp_path / "t.csv").write_text(csv_text(pd.concat([noise, xor_table()], axis=1)))
+    ended = run("fit", "t.csv", "--target", "outcome", "--out", "m.skops")
+    assert ended.code == 0
+    assert "note: of 223 features only the strongest, alone or in pairs, enter" in ended.err
+    assert run("predict", "m.skops", "t.csv").code == 0
+
+
 def test_a_selector_predicts_nothing(run, xor_csv, tmp_path):
     table = xor_table()
     model = immigrate.ReliefF().fit(table[["dose", "age"]], table["outcome"])

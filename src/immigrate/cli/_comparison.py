@@ -33,8 +33,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from immigrate import BoostedImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.cli._errors import CommandError
+from immigrate.cli._library import classifiers
 from immigrate.columns import left_out, read_labels
 from immigrate.inference.adjustment import holm
 from immigrate.typing import Array
@@ -66,8 +66,7 @@ def methods(X: pd.DataFrame, seed: int) -> dict[str, Any]:
     # Trees of the last kind split by missing values themselves.
     with_gaps = make_column_transformer(("passthrough", numbers), (levels, names))
     return {
-        "ImmigrateClassifierCV": ImmigrateClassifierCV(),
-        "BoostedImmigrateClassifier": BoostedImmigrateClassifier(),
+        **classifiers(X.shape[1]),
         "logistic regression": make_pipeline(scaled, LogisticRegression(max_iter=2000)),
         "random forest": make_pipeline(
             clone(scaled), RandomForestClassifier(n_estimators=300, random_state=seed)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from immigrate.cli._outputs import check_outputs
-from immigrate.cli._screen import show, show_table, working
+from immigrate.cli._screen import note, show, show_table, working
 from immigrate.cli._tables import Asked
 
 MOST_SHOWN = 5
@@ -17,11 +17,15 @@ def fit(asked: Asked, out: Path, boosted: bool, jobs: int | None) -> None:
     check_outputs(out, inputs=(asked.path,))
     question = asked.read().without_dates()
     with working("fit"):
-        from immigrate import BoostedImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate.cli._library import classifiers, is_wide, screened_words
         from immigrate.cli._models import StoredModel, save_model
 
-        kind = BoostedImmigrateClassifier if boosted else ImmigrateClassifierCV
-        model = kind(n_jobs=jobs, verbose=True).fit(question.X, question.y)
+        n_features = question.X.shape[1]
+        if is_wide(n_features):
+            note(screened_words(n_features))
+        kinds = classifiers(n_features, n_jobs=jobs, verbose=True)
+        kind = "BoostedImmigrateClassifier" if boosted else "ImmigrateClassifierCV"
+        model = kinds[kind].fit(question.X, question.y)
         save_model(StoredModel(model.set_params(verbose=False), asked.target), out)
     classes = ", ".join(str(one) for one in model.classes_)
     show(f"{type(model).__name__} for '{asked.target}' ({classes}), {len(question.X)} rows.")

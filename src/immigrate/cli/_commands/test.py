@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from immigrate._version import __version__
-from immigrate.cli._errors import CommandError, plain_words, unknown_column
+from immigrate.cli._errors import CommandError, listed, plain_words, unknown_column
 from immigrate.cli._outputs import check_outputs, write_json, write_text
 from immigrate.cli._screen import show, show_table, working
 from immigrate.cli._tables import Asked
@@ -37,6 +37,11 @@ def test(asked: Asked, options: Options, csv: Path | None, json: Path | None) ->
     check_outputs(csv, json, inputs=(asked.path,))
     question = asked.read().without_dates()
     names = list(question.X.columns)
+    if len(names) < 2:
+        raise CommandError(
+            f"{listed(names) or 'nothing'} is the only feature, and a pair takes two; immigrate "
+            "report does without."
+        )
     for name in options.adjust_for:
         if name not in names:
             raise unknown_column("--adjust-for", name, names)
