@@ -124,3 +124,30 @@ def test_a_reader_that_has_gone_gives_no_trace(command, xor_csv):
     assert process.returncode == 1
     assert "Traceback" not in err
     assert "Exception" not in err
+
+
+def test_progress_is_on_a_terminal_and_results_are_not(xor_csv, tmp_path):
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "fit", str(xor_csv), "-t", "outcome", "-o", str(tmp_path / "m.skops")],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        seen += part
+    os.close(ours)
+    out = process.communicate()[0].decode()
+    assert b"fit" in seen
+    assert b"0:00:0" in seen
+    assert "\x1b" not in out
