@@ -16,7 +16,7 @@ def report(asked: Asked, out: Path | None, title: str, jobs: int | None, outcome
         raise CommandError(
             "the report explains classes; immigrate test --outcome number tests numbers."
         )
-    out = out or Path(f"{asked.path.name.split('.')[0]}-report.html")
+    out = out or default_page(asked.path)
     check_outputs(out, inputs=(asked.path,))
     question = asked.read()
     with working("report"):
@@ -39,3 +39,16 @@ def answer(page: object) -> str:
     """What the page says first."""
     test = page.summary.get("test", {})  # type: ignore[attr-defined]
     return plain_words(test.get("words") or test.get("why_untested") or "")
+
+
+def default_page(table: Path) -> Path:
+    """Where the page about a file goes: into the current folder, named after it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from immigrate.cli._commands.report import default_page
+    >>> print(default_page(Path("folder/data.v2.csv.gz")))
+    data.v2-report.html
+    """
+    return Path(f"{Path(table.name.removesuffix('.gz')).stem}-report.html")
