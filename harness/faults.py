@@ -196,18 +196,23 @@ def stopped_commands(count: int, rng: random.Random, folder: Path) -> Iterator[H
         start = time.monotonic()
         _written(command, 1, folder / out)
         seconds[command] = time.monotonic() - start
-    for _ in range(count):
+    n_struck = 0
+    while n_struck < count:
         command, by = rng.choice(list(commands)), rng.choice([signal.SIGKILL, signal.SIGINT])
         process = _command(command, 2, folder / commands[command])
         time.sleep(rng.uniform(0.2, 1.1) * seconds[command])
         outcome = by.name if process.poll() is None else MISSED
+        n_struck += outcome != MISSED
         process.send_signal(by)
-        process.wait(timeout=PATIENCE)
+        try:
+            process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            outcome = "hang"
         _killed(process)
         left = (folder / commands[command]).read_bytes()
         loss = "" if left in whole[command] else "half a file"
         # Python itself ends by the signal if it has not come to the command yet.
-        if by == signal.SIGINT and process.returncode not in (0, 1, -signal.SIGINT):
+        if outcome == "SIGINT" and process.returncode not in (0, 1, -signal.SIGINT):
             loss = f"exit code {process.returncode}"
         yield Hit(f"immigrate {command}", outcome, loss)
 
