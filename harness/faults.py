@@ -9,6 +9,7 @@ interrupt       Ctrl-C at a random moment of fits and reports
 damaged cache   compiled code that is cut, flipped, empty, unreadable, or cannot be written
 kill            SIGKILL at a random moment of fitting, reporting and saving
 stopped runner  SIGKILL or Ctrl-C of one of two runs of the experiments that share a folder
+command line    SIGKILL or Ctrl-C at a random moment of `immigrate report` and `immigrate fit`
 ==============  =================================================================================
 
 A loss is a model that is neither the old nor the new one, a file that is not whole, a result that
@@ -48,6 +49,7 @@ COUNTS = {
     "damaged cache": 30,
     "kill": 20,
     "stopped runner": 14,
+    "command line": 16,
 }
 RUN = ["-m", "paper", "run", "--sets", "SYN", "WIN", "--methods", "1NN", "LDA", "NBC"]
 RUN += ["--repeats", "2", "--folds", "3", "--results"]
@@ -180,6 +182,53 @@ def stopped_runners(count: int, rng: random.Random, folder: Path) -> Iterator[Hi
         yield Hit("runner", outcome, _lost_cells(results))
 
 
+def stopped_commands(count: int, rng: random.Random, folder: Path) -> Iterator[Hit]:
+    """Ctrl-C or SIGKILL of a command that writes over an older file; Ctrl-C is answered."""
+    from immigrate.files import spreadsheet_csv
+
+    for seed in (1, 2):
+        X, y = table(seed, n=60, p=4)
+        (folder / f"{seed}.csv").write_text(spreadsheet_csv(X.assign(outcome=y)))
+    commands = {"report": "page.html", "fit": "model.skops"}
+    whole, seconds = {}, {}
+    for command, out in commands.items():
+        whole[command] = [_written(command, seed, folder / out) for seed in (2, 1)]
+        start = time.monotonic()
+        _written(command, 1, folder / out)
+        seconds[command] = time.monotonic() - start
+    n_struck = 0
+    while n_struck < count:
+        command, by = rng.choice(list(commands)), rng.choice([signal.SIGKILL, signal.SIGINT])
+        process = _command(command, 2, folder / commands[command])
+        time.sleep(rng.uniform(0.2, 1.1) * seconds[command])
+        outcome = by.name if process.poll() is None else MISSED
+        n_struck += outcome != MISSED
+        process.send_signal(by)
+        try:
+            process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            outcome = "hang"
+        _killed(process)
+        left = (folder / commands[command]).read_bytes()
+        loss = "" if left in whole[command] else "half a file"
+        # Python itself ends by the signal if it has not come to the command yet.
+        if outcome == "SIGINT" and process.returncode not in (0, 1, -signal.SIGINT):
+            loss = f"exit code {process.returncode}"
+        yield Hit(f"immigrate {command}", outcome, loss)
+
+
+def _command(command: str, seed: int, out: Path) -> subprocess.Popen[str]:
+    given = [str(out.with_name(f"{seed}.csv")), "--target", "outcome", "--out", str(out)]
+    return started("-m", "immigrate.cli", command, *given, SOURCE_DATE_EPOCH="0")
+
+
+def _written(command: str, seed: int, out: Path) -> bytes:
+    """What a command writes if it is left alone."""
+    process = _command(command, seed, out)
+    process.communicate(timeout=PATIENCE)
+    return out.read_bytes()
+
+
 def _lost_cells(results: Path) -> str:
     from paper.store import read_tracked
 
@@ -253,6 +302,7 @@ INJECTORS: dict[str, Injector] = {
     "damaged cache": damaged_caches,
     "kill": kills,
     "stopped runner": stopped_runners,
+    "command line": stopped_commands,
 }
 
 

@@ -1,0 +1,200 @@
+"""Columns of text → numbers, flags or names; never a number that the file may not mean.
+
+A point or a comma may be a decimal mark or stand between thousands. In ``1.5``, ``0,222`` and
+``12,3456`` it can only be a decimal mark, in ``1,234,567`` only the other; ``1,234`` may be both.
+Cells that leave no doubt decide for their column, then for the file; where all are in doubt, the
+delimiter decides if it can, and else the user is asked.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from immigrate.cli._errors import CommandError, listed
+
+# What pandas takes for missing, a question mark, and what a spreadsheet shows for an error.
+MISSING = frozenset(
+    [
+        *("", "NA", "N/A", "n/a", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None"),
+        *("#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "?"),
+        *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+    ]
+)
+FLAGS = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+POINT, COMMA = ".", ","
+OTHER = {POINT: COMMA, COMMA: POINT}
+PLAIN = re.compile(r"[+-]?\d+([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+# Spaces of three kinds and an apostrophe also stand between thousands.
+GAPS = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}'\N{RIGHT SINGLE QUOTATION MARK}"
+GROUPED = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{GAPS}])\d{{3}}(\1\d{{3}})*([.,]\d+)?")
+LEADING_ZERO = re.compile(r"[+-]?0\d+")
+
+
+def _decimal_form(mark: str) -> re.Pattern[str]:
+    one, other = re.escape(mark), re.escape(OTHER[mark])
+    whole = rf"(\d+|[1-9]\d{{0,2}}({other}\d{{3}})+)"
+    return re.compile(rf"[+-]?({whole}({one}\d*)?|{one}\d+)([eE][+-]?\d+)?")
+
+
+# All that is a number if this mark is the decimal one.
+DECIMAL = {mark: _decimal_form(mark) for mark in OTHER}
+
+
+@dataclass
+class Cells:
+    """What is known about the marks in a file.
+
+    Attributes
+    ----------
+    decimal : str
+        "." or ","; empty where nothing has decided yet.
+    default : str
+        What the delimiter says, for files in which no cell is without doubt.
+    missing : frozenset of str
+        Cells that hold no value.
+    as_text : frozenset of str
+        Columns that are names, whatever they look like.
+    used : set of str
+        Decimal marks that numbers have.
+    notes : list of str
+        What the user should know about the reading.
+    """
+
+    decimal: str = ""
+    default: str = ""
+    missing: frozenset[str] = MISSING
+    as_text: frozenset[str] = frozenset()
+    used: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+    def frame(self, header: Sequence[str], columns: Sequence[Sequence[str]]) -> pd.DataFrame:
+        """Columns of cells as a data frame."""
+        texts = [self._known(column) for column in columns]
+        if not self.decimal:
+            self.decimal = self._decided(texts)
+        typed = {
+            name: self._column(name, column) for name, column in zip(header, texts, strict=True)
+        }
+        return pd.DataFrame(typed, index=range(len(columns[0]) if columns else 0))
+
+    def column(self, name: str, cells: Sequence[str]) -> pd.Series[Any]:
+        """One column, of a file whose marks are known or do not matter."""
+        return self.frame([name], [cells])[name]
+
+    def _known(self, cells: Sequence[str]) -> list[str | None]:
+        stripped = (cell.strip() for cell in cells)
+        return [None if cell in self.missing else cell for cell in stripped]
+
+    def _decided(self, columns: Iterable[Sequence[str | None]]) -> str:
+        """The decimal mark that cells without doubt show, if they show one; else what is usual."""
+        possible = (possible_marks(column) for column in columns)
+        shown = {marks[0] for marks in possible if len(marks) == 1}
+        if len(shown) == 1:
+            return shown.pop()
+        return "" if shown else self.default
+
+    def _column(self, name: str, cells: list[str | None]) -> Any:
+        known = [cell for cell in cells if cell is not None]
+        if not known:
+            return np.full(len(cells), np.nan)
+        if name in self.as_text:
+            return pd.Series(cells, dtype=object)
+        if all(cell in FLAGS for cell in known):
+            flags = [None if cell is None else FLAGS[cell] for cell in cells]
+            return pd.Series(flags, dtype=bool if len(known) == len(cells) else object)
+        if any(LEADING_ZERO.fullmatch(cell) for cell in known):
+            return pd.Series(cells, dtype=object)
+        numbers = self._numbers(name, known)
+        if numbers is None:
+            return pd.Series(cells, dtype=object)
+        if len(known) == len(cells):
+            return numbers
+        gapped = np.full(len(cells), np.nan)
+        gapped[[cell is not None for cell in cells]] = numbers
+        return gapped
+
+    def _numbers(self, name: str, known: list[str]) -> Any:
+        """The numbers that all of these cells are, or None."""
+        possible = possible_marks(known)
+        if not possible:
+            return None
+        mark = possible[0] if len(possible) == 1 else self._mark(name, known)
+        grouped = next((cell for cell in known if _has_groups(cell, mark)), None)
+        if grouped is not None:
+            (value,) = _converted([_point(grouped, mark)])
+            self.notes.append(f"column '{name}' has thousands separators: {grouped} is {value:g}.")
+        if any(mark in cell for cell in known):
+            self.used.add(mark)
+        return _converted([_point(cell, mark) for cell in known])
+
+    def _mark(self, name: str, known: list[str]) -> str:
+        """The decimal mark of a column whose cells are numbers with either of them."""
+        doubtful = next((cell for cell in known if POINT in cell or COMMA in cell), None)
+        if doubtful is None or self.decimal:
+            return self.decimal or POINT
+        with_decimals, with_thousands = (
+            _converted([_point(doubtful, m)])[0] for m in _both(doubtful)
+        )
+        raise CommandError(
+            f"column '{name}' holds {doubtful}, which may be {with_decimals:g} or "
+            f"{with_thousands:g}. Say which mark is the decimal one: --decimal , or --decimal ."
+        )
+
+
+def possible_marks(cells: Iterable[str | None]) -> list[str]:
+    """Decimal marks with which all cells are numbers: both where marks are in doubt or absent."""
+    marked = {_closed(cell) for cell in cells if cell is not None and not PLAIN.fullmatch(cell)}
+    return [mark for mark in OTHER if all(map(DECIMAL[mark].fullmatch, marked))]
+
+
+def _both(cell: str) -> tuple[str, str]:
+    """The mark that a cell has, and the other one."""
+    return (POINT, COMMA) if POINT in cell else (COMMA, POINT)
+
+
+def _has_groups(cell: str, mark: str) -> bool:
+    return OTHER[mark] in cell or GROUPED.fullmatch(cell) is not None
+
+
+def _closed(cell: str) -> str:
+    """A number without the gaps between its thousands; any other text as it is."""
+    return re.sub(f"[{GAPS}]", "", cell) if GROUPED.fullmatch(cell) else cell
+
+
+def _point(cell: str, mark: str) -> str:
+    """A number as Python writes it."""
+    return _closed(cell).replace(OTHER[mark], "").replace(mark, POINT)
+
+
+def _converted(cells: Sequence[str]) -> Any:
+    """Whole numbers where all are, and fit; else floats."""
+    try:
+        return np.array([int(cell) for cell in cells], dtype=np.int64)
+    except (ValueError, OverflowError):
+        return np.array([float(cell) for cell in cells])
+
+
+def named_header(header: Sequence[str], notes: list[str]) -> list[str]:
+    """Distinct names for all columns; says which ones were made up."""
+    names = [name.strip() for name in header]
+    blank = [j for j, name in enumerate(names) if not name]
+    for j in blank:
+        names[j] = f"column {j + 1}"
+    if blank:
+        notes.append(f"columns without a name are called {listed([names[j] for j in blank])}.")
+    taken, seen = set(names), set[str]()
+    for j, name in enumerate(names):
+        if name in seen:
+            k = next(k for k in itertools.count(1) if f"{name}.{k}" not in taken)
+            names[j] = f"{name}.{k}"
+            taken.add(names[j])
+            notes.append(f"column {j + 1} is a second '{name}'; it is called '{names[j]}'.")
+        seen.add(name)
+    return names

@@ -1,0 +1,13 @@
+"""``immigrate demo``: what the library finds in tables that come with it."""
+
+from __future__ import annotations
+
+from immigrate.cli._screen import say
+
+
+def demo() -> None:
+    """Run the demo; it writes into a folder of its own."""
+    say("the demo takes about half a minute, and more the first time.")
+    from immigrate.demo import main
+
+    main()

@@ -1,0 +1,88 @@
+"""``immigrate predict``: what a stored model says of new rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from immigrate.cli._errors import CommandError, listed
+from immigrate.cli._files import Reading
+from immigrate.cli._outputs import check_outputs, write_text
+from immigrate.cli._screen import note, say, show, working
+from immigrate.cli._tables import columns_at_hand, told_file, whole
+from immigrate.files import spreadsheet_csv
+
+
+def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None:
+    """Write a row per row of the table: the class, and the probability of each."""
+    check_outputs(out, inputs=(model, path))
+    with working(f"reading {model.name}"):
+        from immigrate.cli._models import load_model
+
+        stored = load_model(model)
+    if not hasattr(stored.estimator, "predict"):
+        raise CommandError(f"{model} predicts nothing: {type(stored.estimator).__name__}.")
+    read = told_file(path, replace(reading, as_text=names_as_text(stored.estimator)))
+    X = columns_at_hand(feature_names(stored.estimator), read.frame, read.name)
+    extra = [one for one in read.frame.columns if one not in X.columns and one != stored.target]
+    if extra:
+        note(f"the model does not use {listed(extra)}.")
+    with working("prediction"):
+        said = predictions(stored.estimator, X)
+    text = spreadsheet_csv(said)
+    if out is None:
+        print(text, end="")
+    else:
+        write_text(out, text)
+        show(f"predictions: {out}")
+    if stored.target in read.frame.columns:
+        words = accuracy_words(said["prediction"], read.frame[stored.target], stored.target)
+        # What a program reads from standard output is to be a table and nothing else.
+        (say if out is None else show)(words)
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """Columns that the model was fitted on."""
+    return [str(name) for name in estimator.feature_names_in_]
+
+
+def names_as_text(estimator: Any) -> frozenset[str]:
+    """Columns that were text in fit; cells such as "1" are names there even if all are numbers."""
+    reader = getattr(estimator, "column_reader_", None)
+    if reader is None:
+        return frozenset()
+    return frozenset(
+        name
+        for name, levels in zip(reader.names, reader.levels, strict=True)
+        if levels and all(isinstance(level, str) for level in levels)
+    )
+
+
+def predictions(estimator: Any, X: pd.DataFrame) -> pd.DataFrame:
+    """Row number, class and probabilities."""
+    columns: dict[str, Any] = {
+        "row": np.arange(1, len(X) + 1),
+        "prediction": estimator.predict(X),
+    }
+    if hasattr(estimator, "predict_proba"):
+        shares = estimator.predict_proba(X)
+        for k, label in enumerate(estimator.classes_):
+            columns[f"probability of {label}"] = shares[:, k]
+    return pd.DataFrame(columns)
+
+
+def accuracy_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: str) -> str:
+    """How many are right, of the rows that say what is right."""
+    is_known = actual.notna()
+    if not is_known.any():
+        return f"'{target}' has no value in these rows: nothing to compare with."
+    known = whole(actual[is_known].infer_objects()).astype(str).to_numpy()
+    n_right = int((predicted[is_known].astype(str).to_numpy() == known).sum())
+    return (
+        f"right in {n_right} of the {len(known)} rows that have '{target}' "
+        f"({n_right / len(known):.1%}); of rows that the model was fitted on, this says little."
+    )

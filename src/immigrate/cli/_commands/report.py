@@ -1,0 +1,54 @@
+"""``immigrate report``: one page about a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from immigrate.cli._errors import CommandError, plain_words
+from immigrate.cli._outputs import check_outputs, writing
+from immigrate.cli._screen import show, working
+from immigrate.cli._tables import Asked
+
+
+def report(asked: Asked, out: Path | None, title: str, jobs: int | None, outcome: str) -> None:
+    """Write the page and print the answer in words."""
+    if outcome == "number":
+        raise CommandError(
+            "the report explains classes; immigrate test --outcome number tests numbers."
+        )
+    out = out or default_page(asked.path)
+    check_outputs(out, inputs=(asked.path,))
+    question = asked.read()
+    with working("report"):
+        from immigrate.report import Report
+
+        page = Report.of(
+            question.table,
+            asked.target,
+            title=title or question.name,
+            n_jobs=jobs,
+            verbose=True,
+        )
+        with writing(out):
+            page.save(out)
+    show(answer(page))
+    show(f"report: {out}")
+
+
+def answer(page: object) -> str:
+    """What the page says first."""
+    test = page.summary.get("test", {})  # type: ignore[attr-defined]
+    return plain_words(test.get("words") or test.get("why_untested") or "")
+
+
+def default_page(table: Path) -> Path:
+    """Where the page about a file goes: into the current folder, named after it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from immigrate.cli._commands.report import default_page
+    >>> print(default_page(Path("folder/data.v2.csv.gz")))
+    data.v2-report.html
+    """
+    return Path(f"{Path(table.name.removesuffix('.gz')).stem}-report.html")

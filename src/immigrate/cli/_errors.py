@@ -1,0 +1,114 @@
+"""What is wrong, in the words of somebody who typed a command and knows no Python."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+MOST_NAMES = 10
+# What the library says to those who call it from Python, and what is typed here instead.
+WORDS = (
+    ("Unknown label type: ", ""),
+    ("y, the label, ", "The target "),
+    ("y holds one class only", "The target has one class only"),
+    ("outcome='class' or outcome='number'", "--outcome class or --outcome number"),
+    (
+        "A classifier answers with one of a few classes. Use a regression method, or cut the "
+        "label into classes, for example with pandas.qcut; InteractionTest takes numbers as they "
+        "are.",
+        "immigrate test takes numbers as they are; this command needs classes: cut the numbers "
+        "into a few, or say --outcome class if they are names.",
+    ),
+    (
+        "read them with pandas.read_csv(decimal=',') or pandas.to_numeric(errors='coerce').",
+        "make all cells numbers, or say with --missing which cells hold none.",
+    ),
+    (
+        "drop it, or list it with the other categorical columns in categorical_features.",
+        "with --drop it is left out without this note.",
+    ),
+    ("split=0.5 measures it on others", "immigrate test --split 0.5 measures it on others"),
+    (", in features_", ", with --csv"),
+    (", in selected_", ", with --csv"),
+    ("; drop it.", "."),
+)
+
+
+class CommandError(Exception):
+    """Something that the user can mend, in one line."""
+
+
+class UsageError(CommandError):
+    """The command was not understood."""
+
+
+def plain_words(text: str) -> str:
+    """What the library says, as somebody who types commands would say it.
+
+    Examples
+    --------
+    >>> from immigrate.cli._errors import plain_words
+    >>> plain_words("y, the label, is 3 for all samples.")
+    'The target is 3 for all samples.'
+    """
+    for there, here in WORDS:
+        text = text.replace(there, here)
+    return text
+
+
+def one_line(text: str) -> str:
+    r"""`text` without line breaks and without what a terminal would obey.
+
+    Examples
+    --------
+    >>> from immigrate.cli._errors import one_line
+    >>> one_line("two  \n lines")
+    'two lines'
+    """
+    return " ".join(printable(text).split())
+
+
+def printable(text: str) -> str:
+    """Control characters, which a column's name may hold, as a mark; line breaks stay."""
+    return re.sub(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]",
+        "\N{REPLACEMENT CHARACTER}",
+        text,
+    )
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The name that was meant, if one is near.
+
+    Examples
+    --------
+    >>> from immigrate.cli._errors import nearest
+    >>> nearest("Outcom", ["age", "outcome"])
+    'outcome'
+    """
+    folded = {one.casefold().strip(): one for one in reversed(names)}
+    found = difflib.get_close_matches(name.casefold().strip(), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a list that stays readable.
+
+    Examples
+    --------
+    >>> from immigrate.cli._errors import listed
+    >>> listed(["age", "dose"])
+    "'age', 'dose'"
+    """
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(f"'{name}'" for name in names[:MOST_NAMES]) + more
+
+
+def unknown_column(option: str, name: str, names: Sequence[str]) -> CommandError:
+    """The error for a column that is not there."""
+    meant = nearest(name, names)
+    hint = f" Did you mean '{meant}'?" if meant else ""
+    return CommandError(
+        f"{option} names '{name}', which is no column.{hint} Columns: {listed(names)}."
+    )

@@ -1,0 +1,67 @@
+"""Ctrl-C and polite requests to end, from the first moment of a command to the last."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# Seconds until it is tried again.
+PAUSE = 0.05
+
+
+class Interrupts:
+    """Raises KeyboardInterrupt, and remembers: it may arrive as an error of what it interrupts.
+
+    Files in the making are removed on its way out, which a process that is killed cannot do.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, signal_number: int, frame: FrameType | None) -> None:
+        """What happens when a signal comes."""
+        self.came = True
+        if not _is_importing(frame):
+            raise KeyboardInterrupt
+        # An extension module that is interrupted while it is set up may crash the process.
+        again = threading.Timer(PAUSE, os.kill, (os.getpid(), signal_number))
+        again.daemon = True
+        again.start()
+
+    @contextmanager
+    def awaited(self, *, to_the_end: bool) -> Iterator[None]:
+        """Listen; afterwards as before, or deaf if the process ends anyway."""
+        try:
+            before = {one: signal.signal(one, self) for one in SIGNALS}
+        except ValueError:  # only the main thread may listen
+            yield
+            return
+        try:
+            yield
+        finally:
+            if to_the_end:
+                self.ignore()
+            else:
+                for one, handler in before.items():
+                    signal.signal(one, handler)
+
+    def ignore(self) -> None:
+        """What is left takes a moment, and a second Ctrl-C would only make it ugly."""
+        try:
+            for one in SIGNALS:
+                signal.signal(one, signal.SIG_IGN)
+        except ValueError:
+            return
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,156 @@
+"""Models on disk, as skops files: no code in them is run, and unknown types are refused.
+
+What is stored beside the estimator is what predicting needs. The same model gives the same bytes:
+skops names parts after addresses in memory and notes the time; both are replaced.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import skops.io
+
+from immigrate._version import __version__
+from immigrate.cli._errors import CommandError, listed
+from immigrate.cli._outputs import writing
+from immigrate.files import whole_file
+
+FORMAT = "immigrate model 1"
+# What models of this library hold. Anything else in a file was not written by it.
+TRUSTED = (
+    "immigrate.columns.reader.ColumnReader",
+    "immigrate.core.forms.Linear",
+    "immigrate.core.forms.Quadratic",
+    "immigrate.estimators._boosting.BoostedImmigrateClassifier",
+    "immigrate.estimators._choice.Choices",
+    "immigrate.estimators._choice.Selection",
+    "immigrate.estimators._encoding.Columns",
+    "immigrate.estimators._encoding.Encoding",
+    "immigrate.estimators._fitted.FittedMargin",
+    "immigrate.estimators._fitted.FittedVote",
+    "immigrate.estimators._fitted.References",
+    "immigrate.estimators._im4e.IM4EClassifier",
+    "immigrate.estimators._immigrate.ImmigrateClassifier",
+    "immigrate.estimators._immigrate_cv.ImmigrateClassifierCV",
+    "immigrate.estimators._interaction_test.InteractionTest",
+    "immigrate.estimators._pair_columns.PairColumns",
+    "immigrate.estimators._screen.Screen",
+    "immigrate.estimators._selector.ImmigrateSelector",
+    "immigrate.estimators._variants.PaperBoosting",
+    "immigrate.estimators._variants.Samme",
+    "immigrate.estimators._westfall_young.WestfallYoung",
+    "immigrate.estimators.measured_effects.Subject",
+    "immigrate.estimators.relief._irelief.IRelief",
+    "immigrate.estimators.relief._lfe.LFE",
+    "immigrate.estimators.relief._margin_knn.WeightedFeatures",
+    "immigrate.estimators.relief._relief.Relief",
+    "immigrate.estimators.relief._relieff.ReliefF",
+    "immigrate.estimators.relief._simba.Simba",
+    "immigrate.estimators.tested_terms.EffectSource",
+    "immigrate.estimators.tested_terms.ReadTable",
+    "immigrate.inference.additive.AdditiveModel",
+    "immigrate.inference.links.IdentityLink",
+    "immigrate.inference.links.LogitLink",
+    "immigrate.kernels.results.ClassScores",
+    "immigrate.solvers.boosting.Learner",
+    "immigrate.solvers.monotone.Descent",
+    "immigrate.solvers.paper.FullSteps",
+    "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    "sklearn.neighbors._kd_tree.KDTree",
+)
+SCHEMA = "schema.json"
+ADDRESS = re.compile(r'("__id__": |"file": ")(\d+)')
+# The first day that a zip archive can name.
+NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A fitted estimator, and the name of its target."""
+
+    estimator: Any
+    target: str
+
+
+def save_model(model: StoredModel, path: Path) -> None:
+    """Write a model, all of it or nothing."""
+    stored = {
+        "format": FORMAT,
+        "library": __version__,
+        "target": model.target,
+        "estimator": model.estimator,
+    }
+    content = _reproducible(skops.io.dumps(stored))
+    with writing(path), whole_file(path) as place:
+        place.write_bytes(content)
+
+
+def load_model(path: Path) -> StoredModel:
+    """A model that `save_model` wrote; nothing else is loaded."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise CommandError(f"there is no file {path}.") from None
+    except OSError as error:
+        raise CommandError(f"cannot read {path}: {error.strerror}.") from None
+    _check_is_archive(content, path)
+    try:
+        unknown = sorted(set(skops.io.get_untrusted_types(data=content)) - set(TRUSTED))
+        if unknown:
+            raise CommandError(
+                f"{path} holds what no model of this library holds ({listed(unknown)}); it was "
+                "not loaded."
+            )
+        stored = skops.io.loads(content, trusted=list(TRUSTED))
+    except (CommandError, MemoryError):
+        raise
+    except Exception as error:  # whatever its parts raise when they do not fit
+        raise CommandError(f"{path} is damaged ({type(error).__name__}: {error}).") from error
+    if not isinstance(stored, dict) or stored.get("format") != FORMAT:
+        raise CommandError(f"{path} is no model that immigrate fit wrote.")
+    return StoredModel(stored["estimator"], stored["target"])
+
+
+def _check_is_archive(content: bytes, path: Path) -> None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names, damaged = archive.namelist(), archive.testzip()
+    except Exception as error:  # a zip that is cut fails in many ways
+        if content.startswith(b"PK"):
+            raise CommandError(f"{path} is damaged: its end or a part is missing.") from error
+        raise CommandError(f"{path} is no model that immigrate fit wrote.") from None
+    if damaged is not None:
+        raise CommandError(f"{path} is damaged: {damaged} is not what was written.")
+    if SCHEMA not in names:
+        raise CommandError(f"{path} is no model that immigrate fit wrote.")
+
+
+def _reproducible(content: bytes) -> bytes:
+    """The same archive with numbers for addresses, in the order in which they occur, and no time.
+
+    Arrays are in files that are named after addresses too.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    numbers: dict[str, str] = {}
+
+    def numbered(match: re.Match[str]) -> str:
+        return match[1] + numbers.setdefault(match[2], str(len(numbers) + 1))
+
+    schema = ADDRESS.sub(numbered, parts.pop(SCHEMA).decode())
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in sorted((_renamed(one, numbers), part) for one, part in parts.items()):
+            archive.writestr(zipfile.ZipInfo(name, NO_TIME), part, zipfile.ZIP_DEFLATED)
+        archive.writestr(zipfile.ZipInfo(SCHEMA, NO_TIME), schema, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _renamed(name: str, numbers: dict[str, str]) -> str:
+    address, dot, ending = name.partition(".")
+    return f"{numbers.get(address, address)}{dot}{ending}"

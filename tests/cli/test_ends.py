@@ -1,0 +1,153 @@
+"""Real processes that are stopped, run out of disk or lose their reader: nothing is half done."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+if sys.platform == "win32":
+    pytest.skip("needs signals and limits of Unix", allow_module_level=True)
+
+import resource
+
+COMMAND = [sys.executable, "-m", "immigrate.cli"]
+OLDER = "an older file"
+
+
+def started(*arguments, **options):
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def outputs(xor_csv, tmp_path):
+    """Commands that write, each with the file that is there already."""
+    page, model = tmp_path / "page.html", tmp_path / "m.skops"
+    for path in (page, model):
+        path.write_text(OLDER)
+    common = (xor_csv, "--target", "outcome", "--out")
+    return {"report": ("report", *common, page), "fit": ("fit", *common, model)}
+
+
+@pytest.mark.parametrize("command", ["report", "fit"])
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_says_so_and_leaves_the_older_file(command, by, xor_csv, tmp_path):
+    process = started(*outputs(xor_csv, tmp_path)[command])
+    assert process.stderr.readline().startswith("read xor.csv: ")
+    process.send_signal(by)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (1, "")
+    assert err.splitlines()[-1] == "immigrate: interrupted."
+    assert "Traceback" not in err
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {
+        "page.html": OLDER,
+        "m.skops": OLDER,
+    }
+
+
+@pytest.mark.parametrize("command", ["report", "fit"])
+def test_a_killed_command_leaves_the_older_file_or_a_whole_one(command, xor_csv, tmp_path):
+    arguments = outputs(xor_csv, tmp_path)[command]
+    process = started(*arguments)
+    process.stderr.readline()
+    # Killed as soon as it begins to write, if that can be seen in time.
+    while process.poll() is None and not list(tmp_path.glob(".*")):
+        time.sleep(0.0005)
+    process.kill()
+    process.communicate()
+    again = tmp_path / f"whole{arguments[-1].suffix}"
+    assert (
+        subprocess.run(
+            [*COMMAND, *map(str, (*arguments[:-1], again))], capture_output=True
+        ).returncode
+        == 0
+    )
+    assert arguments[-1].read_bytes() in (OLDER.encode(), again.read_bytes())
+
+
+@pytest.mark.parametrize("command", ["report", "fit"])
+def test_a_full_disk_is_said_and_the_older_file_kept(command, xor_csv, tmp_path):
+    arguments = outputs(xor_csv, tmp_path)[command]
+    process = started(
+        *arguments,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)),
+    )
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (1, "")
+    reason = os.strerror(errno.EFBIG)
+    assert err.splitlines()[-1] == (
+        f"immigrate: cannot write {arguments[-1]}: {reason}. Nothing was changed."
+    )
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["m.skops", "page.html"]
+    assert arguments[-1].read_text() == OLDER
+
+
+def test_no_space_left_is_said(run, xor_csv, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", full)
+    ended = run("test", xor_csv, "--target", "outcome", "--csv", "e.csv")
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == (
+        f"immigrate: cannot write e.csv: {os.strerror(errno.ENOSPC)}. Nothing was changed."
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_the_work(run, xor_csv, monkeypatch):
+    # Root may write everywhere.
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    ended = run("report", xor_csv, "--target", "outcome", "--out", "/page.html")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == "immigrate: cannot write /page.html: the folder / is read-only.\n"
+
+
+@pytest.mark.parametrize("command", ["test", "--help"])
+def test_a_reader_that_has_gone_gives_no_trace(command, xor_csv):
+    arguments = ("test", xor_csv, "--target", "outcome") if command == "test" else ("--help",)
+    reads, writes = os.pipe()
+    os.close(reads)
+    process = started(*arguments, stdout=writes)
+    os.close(writes)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "Traceback" not in err
+    assert "Exception" not in err
+
+
+def test_progress_is_on_a_terminal_and_results_are_not(xor_csv, tmp_path):
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "fit", str(xor_csv), "-t", "outcome", "-o", str(tmp_path / "m.skops")],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        seen += part
+    os.close(ours)
+    out = process.communicate()[0].decode()
+    assert b"fit" in seen
+    assert b"0:00:0" in seen
+    assert "\x1b" not in out
