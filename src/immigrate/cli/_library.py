@@ -6,6 +6,7 @@ from typing import Any
 
 from immigrate import (
     BoostedImmigrateClassifier,
+    Descent,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
     Screen,
@@ -44,8 +45,12 @@ def classifiers(n_features: int, **options: Any) -> dict[str, Any]:
     >>> list(classifiers(30))
     ['ImmigrateClassifierCV', 'BoostedImmigrateClassifier']
     """
-    base = ImmigrateClassifier(screen=Screen("pairs")) if is_wide(n_features) else None
+    screen = Screen("pairs") if is_wide(n_features) else None
+    # Large tables are fitted on samples of them: the same ones in every run.
+    single = ImmigrateClassifier(screen=screen, random_state=0)
+    # A round of boosting takes few steps, as it does where no base is given.
+    round_ = ImmigrateClassifier(solver=Descent(max_iter=5), screen=screen, random_state=0)
     return {
-        "ImmigrateClassifierCV": ImmigrateClassifierCV(base, **options),
-        "BoostedImmigrateClassifier": BoostedImmigrateClassifier(base, **options),
+        "ImmigrateClassifierCV": ImmigrateClassifierCV(single, **options),
+        "BoostedImmigrateClassifier": BoostedImmigrateClassifier(round_, **options),
     }
