@@ -23,6 +23,7 @@ from immigrate.core.margin_parts import two_nearest, vote_slope
 from immigrate.core.scores import class_probability
 from immigrate.estimators._encoding import Encoding
 from immigrate.estimators._margin_split import MarginSplit, Member, margin_split
+from immigrate.kernels import Runner, current_runner
 from immigrate.kernels.results import ClassScores
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
@@ -61,7 +62,8 @@ class References:
         The features that did not pass the screen, as they were read: a test of pairs that saw
         the others only would count too few.
     laid_out : dict
-        The samples laid out for the kernel, by number of threads: a cache.
+        The samples laid out for the kernel, by number of threads and by who runs the passes:
+        a cache.
     """
 
     values: Array
@@ -72,7 +74,9 @@ class References:
     screen_importances: Array | None = None
     form: Form = QUADRATIC
     screened_out: Array | None = None
-    laid_out: dict[int, MarginProblem] = field(default_factory=dict, repr=False)
+    laid_out: dict[tuple[int, Runner | None], MarginProblem] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def table(self) -> Array:
@@ -80,9 +84,10 @@ class References:
         return self.encoding.table(self.values)
 
     def problem(self, n_threads: int) -> MarginProblem:
-        """The samples laid out for so many threads."""
-        if n_threads not in self.laid_out:
-            self.laid_out[n_threads] = MarginProblem(
+        """The samples laid out for so many threads, or for the cluster in use."""
+        key = n_threads, current_runner()
+        if key not in self.laid_out:
+            self.laid_out[key] = MarginProblem(
                 self.table,
                 self.codes,
                 form=self.form,
@@ -91,7 +96,7 @@ class References:
                 anchor_weight=self.anchor_weight,
                 n_threads=n_threads,
             )
-        return self.laid_out[n_threads]
+        return self.laid_out[key]
 
     def scores(
         self, X: Array, weights: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None
@@ -108,6 +113,9 @@ class References:
         """Keep the layout for predictions and give back the rest: the end of a fit."""
         for problem in self.laid_out.values():
             problem.release()
+        # A model that is kept does not keep a cluster.
+        for key in [key for key in self.laid_out if key[1] is not None]:
+            del self.laid_out[key]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "laid_out": {}}
