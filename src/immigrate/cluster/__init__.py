@@ -4,6 +4,9 @@
 ``passes``       the pass over all pairs, cut into parts for the workers
 ``parts``        one part, as a worker computes it
 ``waiting``      results, or an error that says what happened
+``partitions``   tables that no memory holds, partition by partition
+``drawing``      a stratified sample of them
+``centres``      class-wise k-means over them
 ===============  ===============================================================================
 
 Dask is imported when it is first needed.
@@ -15,17 +18,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from immigrate.checks import check_positive
-from immigrate.cluster.passes import Cluster
+from immigrate.checks import check_count, check_positive
+from immigrate.cluster.drawing import stratified_sample
+from immigrate.cluster.passes import N_DRAWN, Cluster
 from immigrate.cluster.waiting import ClusterError, ClusterLostError
 from immigrate.kernels import passes_run_by
 
-__all__ = ["ClusterError", "ClusterLostError", "on"]
+__all__ = ["ClusterError", "ClusterLostError", "on", "stratified_sample"]
 
 
 @contextmanager
 def on(
-    client: Any = None, *, part_seconds: float = 0.1, patience: float = 60.0
+    client: Any = None,
+    *,
+    n_drawn: int = N_DRAWN,
+    part_seconds: float = 0.1,
+    patience: float = 60.0,
 ) -> Iterator[Cluster]:
     """Let a Dask cluster run what is fitted and predicted meanwhile.
 
@@ -38,6 +46,9 @@ def on(
     ----------
     client : distributed.Client, optional
         By default the current one.
+    n_drawn : int, default=10000
+        Rows that a fit draws from a ``dask.array`` or ``dask.dataframe``, each class in
+        proportion (`stratified_sample`).
     part_seconds : float, default=0.1
         About how long a task takes. Tables whose passes are shorter than that stay here.
     patience : float, default=60.0
@@ -60,6 +71,7 @@ def on(
         checked_client(client),
         check_positive("part_seconds", part_seconds),
         check_positive("patience", patience),
+        check_count("n_drawn", n_drawn),
     )
     with passes_run_by(cluster):
         yield cluster

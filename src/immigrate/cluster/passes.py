@@ -41,6 +41,8 @@ from immigrate.typing import Array
 FAN_IN = 32
 # Rows that are predicted by one task, at least: a batch of the compiled sweeps.
 FEWEST_ROWS = 256
+# Rows that a fit draws from a table that is larger than memory.
+N_DRAWN = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +57,14 @@ class Cluster:
         of every sum, depend on it and on the shape of the table, on nothing else.
     patience : float
         Seconds to wait for a worker when there is none.
+    n_drawn : int
+        Rows that a fit draws from a collection of Dask.
     """
 
     client: Any
     part_seconds: float
     patience: float
+    n_drawn: int = N_DRAWN
 
     def __call__(self, pieces: Pieces, anchor_weight: Array, *, n_threads: int) -> Pass:
         """The passes over one table; a table whose passes are shorter than a part stays here."""

@@ -5,6 +5,7 @@ engine cannot mend ends here:
 
 ==============================  =============================================================
 the scheduler is gone           seen within `TICK` seconds of the connection being closed
+the scheduler does not answer   after `patience` seconds
 no worker is left               after `patience` seconds without any
 a part killed several workers   Dask's verdict, ``distributed.scheduler.allowed-failures``
 ==============================  =============================================================
@@ -78,7 +79,7 @@ def _wait(client: Any, futures: Sequence[Any], patience: float) -> None:
         with suppress(TimeoutError):
             wait(futures, timeout=TICK)
             return
-        if client.status == "running" and has_workers(client):
+        if client.status == "running" and has_workers(client, patience):
             last_seen = time.monotonic()
         elif time.monotonic() - last_seen > patience:
             raise ClusterLostError(
@@ -87,9 +88,9 @@ def _wait(client: Any, futures: Sequence[Any], patience: float) -> None:
             )
 
 
-def has_workers(client: Any) -> bool:
-    """Whether anybody is there to work."""
-    return bool(client.nthreads())
+def has_workers(client: Any, patience: float) -> bool:
+    """Whether anybody is there to work; a scheduler that does not answer is lost."""
+    return bool(client.sync(client.scheduler.ncores, callback_timeout=patience))
 
 
 def lost(client: Any) -> ClusterLostError:
