@@ -62,7 +62,7 @@ def on(
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> here = ImmigrateClassifier().fit(X, y)
-    >>> with Client(processes=False, dashboard_address=None) as client, on(client):
+    >>> with Client(processes=False, dashboard_address=":0") as client, on(client):
     ...     there = ImmigrateClassifier().fit(X, y)
     >>> bool(abs(here.weight_matrix_ - there.weight_matrix_).max() < 1e-10)
     True

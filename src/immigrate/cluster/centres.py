@@ -89,11 +89,11 @@ def class_centres(
     >>> import dask.array as da
     >>> from immigrate.cluster.centres import class_centres
     >>> x = da.from_array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.2]], chunks=(2, 1))
-    >>> centres = class_centres(x, ["a", "a", "a", "a", "b", "b"], 4)
+    >>> centres = class_centres(x, ["a", "a", "a", "b", "b", "b"], 4)
     >>> centres.values.ravel().round(2)
-    array([0.05, 5.05, 9.  , 9.2 ])
+    array([0.05, 5.  , 5.1 , 9.1 ])
     >>> centres.counts
-    array([2., 2., 1., 1.])
+    array([2., 1., 1., 2.])
     """
     check_count("n_iter", n_iter)
     start = stratified_sample(X, y, n_centres, random_state=random_state)

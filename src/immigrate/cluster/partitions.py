@@ -19,10 +19,11 @@ def is_collection(X: Any) -> bool:
 
 def row_partitions(X: Any) -> list[Any]:
     """The partitions of a table, whole rows each, as delayed values."""
-    if hasattr(X, "rechunk") and X.ndim == 2:
-        X = X.rechunk({1: -1})
-    parts = X.to_delayed()
-    return list(parts.ravel() if isinstance(parts, np.ndarray) else parts)
+    if hasattr(X, "rechunk"):
+        return list((X.rechunk({1: -1}) if X.ndim == 2 else X).to_delayed().ravel())
+    # Dask's whole optimisation would read several files as one partition where few columns are
+    # wanted: y in other partitions than X. This much of it reads no column in vain.
+    return list(X.simplify().to_delayed(optimize_graph=False))
 
 
 def row_counts(X: Any) -> list[float]:

@@ -33,9 +33,11 @@ class ClusterLostError(ClusterError, ConnectionError):
 
 def results(client: Any, futures: Sequence[Any], patience: float) -> list[Any]:
     """The results of all futures, in their order."""
-    with clear_errors(client):
+    # Not every client is the default one, which Dask's own functions take.
+    with clear_errors(client), client.as_current():
         _wait(client, futures, patience)
-        found: list[Any] = client.gather(list(futures))
+        failed = [future for future in futures if future.status == "error"]
+        found: list[Any] = client.gather(failed or list(futures))
         return found
 
 
@@ -78,6 +80,9 @@ def _wait(client: Any, futures: Sequence[Any], patience: float) -> None:
             raise lost(client)
         with suppress(TimeoutError):
             wait(futures, timeout=TICK)
+            return
+        # One failure is enough: the others may never come.
+        if any(future.status == "error" for future in futures):
             return
         if client.status == "running" and has_workers(client, patience):
             last_seen = time.monotonic()
