@@ -42,7 +42,10 @@ def passes(monkeypatch):
     ("estimator", "name"),
     [
         (ImmigrateClassifier(), "weight_matrix_"),
-        (ImmigrateClassifier(constraint="nonnegative", solver="paper", prune="auto"), "weight_matrix_"),
+        (
+            ImmigrateClassifier(constraint="nonnegative", solver="paper", prune="auto"),
+            "weight_matrix_",
+        ),
         (ImmigrateClassifierCV(), "weight_matrix_"),
         (BoostedImmigrateClassifier(n_estimators=3), "weight_matrix_"),
         (IM4EClassifier(), "feature_weights_"),
@@ -133,12 +136,15 @@ def keys_of(dask_scheduler):
 
 
 def test_no_client():
-    with pytest.raises(ValueError, match=r"no Dask client.*client = distributed\.Client\(\)"), on():
+    with (
+        pytest.raises(ValueError, match=r"no Dask client.*client = distributed\.Client\(\)"),
+        on(),
+    ):
         pass
 
 
 def test_something_else_than_a_client():
-    with pytest.raises(TypeError, match="must be a distributed.Client, got str"), on("tcp://here"):
+    with pytest.raises(TypeError, match=r"must be a distributed\.Client, got str"), on("tcp://here"):
         pass
 
 

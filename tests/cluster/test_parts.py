@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +22,7 @@ def pieces_of(problem, **more):
 def sums_of(problem, pieces, edges, *, has_gradient=True):
     point = Point(problem.W, problem.sigma, has_gradient)
     weight = problem.anchor_weight
-    return merged([part_sums(part, pieces, weight, point) for part in zip(edges, edges[1:])])
+    return merged([part_sums(part, pieces, weight, point) for part in itertools.pairwise(edges)])
 
 
 def assert_close(found, expected, anchors):
@@ -90,7 +92,9 @@ def test_scores_of_rows_are_those_of_the_pass():
     new = np.random.default_rng(5).standard_normal((7, 4))
     pieces = pieces_of(problem)
     (expected,) = compiled(problem).scores_many(new, [problem.W], [1.0])
-    (found,) = row_scores(new, pieces, [problem.W], [1.0], version=Point(problem.W, 1, True).version)
+    (found,) = row_scores(
+        new, pieces, [problem.W], [1.0], version=Point(problem.W, 1, True).version
+    )
     assert np.array_equal(found.free_energy, expected.free_energy)
     assert np.array_equal(found.distance, expected.distance)
 
