@@ -12,7 +12,7 @@ from immigrate.cluster import on
 
 FOLDER = Path(__file__).parent
 # Of each worker. An idle one that has loaded the compiled code takes about half of it.
-MEMORY = 650 * 10**6
+MEMORY = 600 * 10**6
 # Small tables in several parts.
 PART_SECONDS = 5e-4
 

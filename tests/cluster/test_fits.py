@@ -144,7 +144,10 @@ def test_no_client():
 
 
 def test_something_else_than_a_client():
-    with pytest.raises(TypeError, match=r"must be a distributed\.Client, got str"), on("tcp://here"):
+    with (
+        pytest.raises(TypeError, match=r"must be a distributed\.Client, got str"),
+        on("tcp://here"),
+    ):
         pass
 
 

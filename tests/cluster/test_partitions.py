@@ -181,7 +181,7 @@ def test_what_does_not_fit_together_is_refused(frame):
 
 
 # More than both workers may hold together (MEMORY in conftest.py).
-N_FILES, ROWS, COLUMNS = 50, 120_000, 30
+N_FILES, ROWS, COLUMNS = 84, 60_000, 30
 
 
 @pytest.fixture

@@ -11,6 +11,10 @@ from immigrate.cluster.passes import Cluster
 from immigrate.kernels import current_runner
 from immigrate.typing import Array
 
+# Rows of a partition that are predicted at a time: what is made of them on the way, and is several
+# times as large, does not grow with the partition.
+BLOCK_ROWS = 8192
+
 
 def is_collection(X: Any) -> bool:
     """Whether `X` is a collection of Dask; finds out without importing it."""
@@ -121,5 +125,7 @@ def mapped_rows(method: Callable[[Any], Array], X: Any, *, empty: Array) -> Any:
 
 
 def values_of_rows(X: Any, *, method: Callable[[Any], Array], empty: Array) -> Array:
-    """What a method says of the rows of one partition; a partition may have none."""
-    return method(X) if len(X) else empty
+    """What a method says of the rows of one partition, some at a time; it may have none."""
+    rows = X.iloc if hasattr(X, "iloc") else X
+    blocks = [rows[i : i + BLOCK_ROWS] for i in range(0, len(X), BLOCK_ROWS)]
+    return np.concatenate([empty, *(method(block) for block in blocks)])
