@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, WestfallYoung
 from immigrate.kernels.threads import n_threads
+from paper.cells import outcome, planned_cells
 
 
 @pytest.fixture
@@ -56,3 +57,11 @@ def test_a_fit_takes_threads_of_this_machine_and_not_of_the_cluster(dask_backend
     assert n_threads(None) == 1
     assert n_threads(-1) <= (joblib.cpu_count() or 1)
     assert Parallel()(delayed(n_threads)(None) for _ in range(2)) == [1, 1]
+
+
+def test_cells_of_the_experiments(dask_backend):
+    cells = planned_cells(["WIN"], ["IGT"], n_repeats=1, n_folds=2)
+    found = Parallel()(delayed(outcome)(cell) for cell in cells)
+    expected = [outcome(cell) for cell in cells]
+    assert [one.status for one in found] == ["ok", "ok"]
+    assert [one.n_correct for one in found] == [one.n_correct for one in expected]
