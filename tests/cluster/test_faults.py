@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from scheduler_tasks import wait_until_forgotten
 
 from immigrate import Descent, ImmigrateClassifier
 from immigrate.cluster import ClusterError, ClusterLostError, on
@@ -74,7 +75,7 @@ def test_three_workers_killed_in_a_fit_change_nothing(client, table, during):
     X, y = table
 
     def fitted():
-        with on(client, part_seconds=PARTS):
+        with on(client, part_seconds=PARTS, patience=HANGS):
             return ImmigrateClassifier(solver=Descent(tol=1e-5)).fit(X, y)
 
     undisturbed = fitted().weight_matrix_
@@ -186,6 +187,20 @@ def killed(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.fixture
+def no_second_try(client):
+    """Dask blames a task for the first worker that dies with it, and not for the fourth."""
+    before = client.run_on_scheduler(set_allowed_failures, 0)
+    yield
+    client.run_on_scheduler(set_allowed_failures, before)
+
+
+def set_allowed_failures(number, dask_scheduler):
+    before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, number
+    return before
+
+
+@pytest.mark.usefixtures("no_second_try")
 def test_a_part_that_kills_its_workers_is_an_error_that_says_so(on_cluster):
     tasks = on_cluster.mapped(killed, [0], "part")
     with pytest.raises(ClusterError, match=r"died again and again.*more memory"):
@@ -207,3 +222,13 @@ def test_other_errors_of_a_part_come_as_they_are(on_cluster):
     tasks = on_cluster.mapped(int, ["three"], "part")
     with pytest.raises(ValueError, match="three"):
         on_cluster.results(tasks)
+
+
+def test_after_ctrl_c_nobody_goes_on(on_cluster):
+    tasks = on_cluster.mapped(time.sleep, [2.0] * 20, "nap")
+    interrupt = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        on_cluster.results(tasks)
+    interrupt.join()
+    wait_until_forgotten(on_cluster.client)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import Parallel, delayed, parallel_config
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -49,7 +50,7 @@ def test_the_interaction_test(dask_backend, table, adjust):
     found = InteractionTest(adjust=adjust).fit(X, y)
     with parallel_config(backend="sequential"):
         expected = InteractionTest(adjust=adjust).fit(X, y)
-    assert found.table_.equals(expected.table_)
+    pd.testing.assert_frame_equal(found.table_, expected.table_)
 
 
 def test_a_fit_takes_threads_of_this_machine_and_not_of_the_cluster(dask_backend):
