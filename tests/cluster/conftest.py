@@ -11,8 +11,6 @@ from distributed import Client, LocalCluster
 from immigrate.cluster import on
 
 FOLDER = Path(__file__).parent
-# Of each worker. An idle one that has loaded the compiled code takes about half of it.
-MEMORY = 600 * 10**6
 # Small tables in several parts.
 PART_SECONDS = 5e-4
 
@@ -30,7 +28,6 @@ def client():
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            memory_limit=MEMORY,
             scheduler_port=0,
             dashboard_address=":0",
             silence_logs="CRITICAL",

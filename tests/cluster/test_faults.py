@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Status
 from scheduler_tasks import wait_until_forgotten
 
 from immigrate import Descent, ImmigrateClassifier
@@ -167,6 +167,26 @@ def test_no_worker_is_an_error_after_the_patience(nobody, table):
             ImmigrateClassifier().fit(X, y)
 
     with pytest.raises(ClusterLostError, match=r"no worker for 2 seconds.*Start workers"):
+        within_time(fitted)
+
+
+def paused(dask_worker):
+    # As Dask does when the memory of a worker is nearly full; the check that would undo it is off.
+    dask_worker.memory_manager.memory_pause_fraction = False
+    dask_worker.status = Status.paused
+
+
+def test_paused_workers_are_an_error_after_the_patience(nobody, table):
+    X, y = table
+    nobody.cluster.scale(1)
+    nobody.wait_for_workers(1, timeout=HANGS)
+    nobody.run(paused)
+
+    def fitted():
+        with on(nobody, part_seconds=PARTS, patience=1.5):
+            ImmigrateClassifier().fit(X, y)
+
+    with pytest.raises(ClusterLostError, match=r"All 1 workers.*paused for 2 seconds.*memory"):
         within_time(fitted)
 
 

@@ -6,7 +6,8 @@ engine cannot mend ends here:
 ==============================  =============================================================
 the scheduler is gone           seen within `TICK` seconds of the connection being closed
 the scheduler does not answer   after `patience` seconds
-no worker is left               after `patience` seconds without any
+no worker is left, or all are   after `patience` seconds without one that takes work
+paused for lack of memory
 a part killed several workers   Dask's verdict, ``distributed.scheduler.allowed-failures``
 ==============================  =============================================================
 """
@@ -84,18 +85,31 @@ def _wait(client: Any, futures: Sequence[Any], patience: float) -> None:
         # One failure is enough: the others may never come.
         if any(future.status == "error" for future in futures):
             return
-        if client.status == "running" and has_workers(client, patience):
+        states = worker_states(client, patience)
+        if "running" in states:
             last_seen = time.monotonic()
         elif time.monotonic() - last_seen > patience:
-            raise ClusterLostError(
-                f"The cluster at {address(client)} has had no worker for {patience:.0f} seconds. "
-                "Start workers and fit again, or fit without the cluster."
-            )
+            raise ClusterLostError(nobody_works(client, states, patience))
 
 
-def has_workers(client: Any, patience: float) -> bool:
-    """Whether anybody is there to work; a scheduler that does not answer is lost."""
-    return bool(client.sync(client.scheduler.ncores, callback_timeout=patience))
+def worker_states(client: Any, patience: float) -> list[str]:
+    """What the workers are doing; a scheduler that does not answer in time is lost."""
+    identity = client.sync(client.scheduler.identity, callback_timeout=patience)
+    return [worker["status"] for worker in identity["workers"].values()]
+
+
+def nobody_works(client: Any, states: Sequence[str], patience: float) -> str:
+    """What to say when there is a scheduler and nobody who takes its tasks."""
+    if "paused" in states:
+        return (
+            f"All {len(states)} workers of the cluster at {address(client)} have been paused for "
+            f"{patience:.0f} seconds because their memory is nearly full. Give each worker more "
+            "memory or fewer threads, or cut the table into smaller partitions; restart them."
+        )
+    return (
+        f"The cluster at {address(client)} has had no worker for {patience:.0f} seconds. "
+        "Start workers and fit again, or fit without the cluster."
+    )
 
 
 def lost(client: Any) -> ClusterLostError:
