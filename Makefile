@@ -8,8 +8,9 @@ BIN    := $(VENV)/bin
 demo: $(VENV)/.installed-test
 	$(BIN)/python -m immigrate.demo
 
+# Tests that share a cluster are a group, which one of the processes runs.
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 test-slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow
@@ -17,7 +18,7 @@ test-slow: $(VENV)/.installed-test
 # The lower bounds of pyproject.toml. Compiled code of other versions stays where it is.
 test-oldest: .venv-oldest/.installed
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled OMP_NUM_THREADS=1 \
-		.venv-oldest/bin/python -m pytest -n auto
+		.venv-oldest/bin/python -m pytest -n auto --dist loadgroup
 
 # Another Python, by default the one called python3.12 and so on: make test-python VERSION=3.12
 test-python: .venv-$(VERSION)/.installed

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "requirements"
-EXTRAS = ("plot", "report", "cli", "test")
+EXTRAS = ("plot", "report", "cli", "distributed", "test")
 # What the oldest versions need beside them, and do not ask for: packages of their own time.
 OF_THEIR_TIME = {"pyparsing": "3.1.0"}  # matplotlib 3.9 uses names that later ones deprecate
 NAME, BOUND = re.compile(r"[\w.-]+"), re.compile(r">=([\w.]+)")

@@ -20,6 +20,7 @@ LAYERS = [
     "columns",
     "core",
     "kernels",
+    "cluster",
     "problems",
     "solvers",
     "inference",
@@ -219,7 +220,7 @@ def test_a_private_module_of_another_package_is_named(planted, line):
 def test_import_pulls_in_nothing_heavy(statement):
     code = (
         f"{statement}\nimport sys\n"
-        "print(*{'matplotlib', 'plotly', 'dask', 'numba'} & set(sys.modules))"
+        "print(*{'matplotlib', 'plotly', 'dask', 'distributed', 'numba'} & set(sys.modules))"
     )
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count, check_option
 from immigrate.columns import read_table
+from immigrate.estimators._by_partition import by_partition
 from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
 from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import RULES, FittedVote, chosen_encoding
@@ -180,6 +181,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
         return self
 
+    @by_partition
     def predict(self, X: Any) -> np.ndarray:
         """Class with the largest vote.
 
@@ -194,6 +196,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 
+    @by_partition
     def predict_proba(self, X: Any) -> Array:
         """Share of each class in the vote.
 
@@ -208,6 +211,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         *_, last = self.staged_predict_proba(X)
         return last
 
+    @by_partition
     def decision_function(self, X: Any) -> Array:
         """Vote of ``classes_[1]`` minus vote of ``classes_[0]``, or one column per class.
 

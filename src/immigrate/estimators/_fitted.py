@@ -23,6 +23,7 @@ from immigrate.core.margin_parts import two_nearest, vote_slope
 from immigrate.core.scores import class_probability
 from immigrate.estimators._encoding import Encoding
 from immigrate.estimators._margin_split import MarginSplit, Member, margin_split
+from immigrate.kernels import Runner, current_runner
 from immigrate.kernels.results import ClassScores
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
@@ -71,7 +72,8 @@ class References:
     is_summary : bool
         Whether these are prototypes and no samples.
     laid_out : dict
-        The samples laid out for the kernel, by number of threads: a cache.
+        The samples laid out for the kernel, by number of threads and by who runs the passes:
+        a cache.
     """
 
     values: Array
@@ -85,7 +87,9 @@ class References:
     count: Array | None = None
     is_anchor: Mask | None = None
     is_summary: bool = False
-    laid_out: dict[int, MarginProblem] = field(default_factory=dict, repr=False)
+    laid_out: dict[tuple[int, Runner | None], MarginProblem] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def table(self) -> Array:
@@ -111,9 +115,10 @@ class References:
         )
 
     def problem(self, n_threads: int) -> MarginProblem:
-        """The samples laid out for so many threads."""
-        if n_threads not in self.laid_out:
-            self.laid_out[n_threads] = MarginProblem(
+        """The samples laid out for so many threads, or for the cluster in use."""
+        key = n_threads, current_runner()
+        if key not in self.laid_out:
+            self.laid_out[key] = MarginProblem(
                 self.table,
                 self.codes,
                 form=self.form,
@@ -124,7 +129,7 @@ class References:
                 anchor_weight=self.anchor_weight,
                 n_threads=n_threads,
             )
-        return self.laid_out[n_threads]
+        return self.laid_out[key]
 
     def scores(
         self, X: Array, weights: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None
@@ -141,6 +146,9 @@ class References:
         """Keep the layout for predictions and give back the rest: the end of a fit."""
         for problem in self.laid_out.values():
             problem.release()
+        # A model that is kept does not keep a cluster.
+        for key in [key for key in self.laid_out if key[1] is not None]:
+            del self.laid_out[key]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "laid_out": {}}

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.checks import check_count
 from immigrate.columns import read_table
 from immigrate.core.scores import class_probability
+from immigrate.estimators._by_partition import by_partition
 from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import FittedMargin
 from immigrate.estimators.stored import StoredEstimator
@@ -36,6 +37,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
     classes_: np.ndarray
     n_jobs: int | None
 
+    @by_partition
     def predict(self, X: Any) -> np.ndarray:
         """Class with the smallest score.
 
@@ -50,6 +52,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         nearest = self._scores(X).argmin(axis=1)
         return self.classes_[nearest]
 
+    @by_partition
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities: a softmax of -score / sigma.
 
@@ -68,6 +71,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         """
         return class_probability(self._scores(X), self.model_.sigma)
 
+    @by_partition
     def decision_function(self, X: Any) -> Array:
         """Signed margin, in the units of the distance.
 
@@ -84,6 +88,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         score = self._scores(X)
         return score[:, 0] - score[:, 1] if score.shape[1] == 2 else -score
 
+    @by_partition
     def expected_distances(self, X: Any = None) -> Array:
         """Expected distance to each class: the bracket of Eq. 9; the smallest wins.
 

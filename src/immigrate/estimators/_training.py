@@ -9,12 +9,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 
+from immigrate.cluster.drawing import training_rows
+from immigrate.cluster.partitions import is_collection
 from immigrate.columns import (
     ColumnReader,
     TrainingTable,
     check_class_sizes,
     read_training_table,
 )
+from immigrate.messages import progress
 from immigrate.scikit_learn import checked_sample_weight
 from immigrate.typing import Array, Codes, Mask
 
@@ -88,7 +91,15 @@ def training_data(
     class_weight: Any = None,
     allow_nan: bool = True,
 ) -> TrainingData:
-    """The data of a call to `fit`, checked; the estimator is left as it is."""
+    """The data of a call to `fit`, checked; the estimator is left as it is.
+
+    Of a collection of Dask, a sample of its rows.
+    """
+    if is_collection(X):
+        drawn = training_rows(X, y, sample_weight)
+        X, y, sample_weight = drawn.X, drawn.y, drawn.weight
+        if getattr(estimator, "verbose", False):
+            progress(str(drawn))
     source = read_training_table(
         estimator, X, y, categorical_features=categorical_features, allow_nan=allow_nan
     )

@@ -13,29 +13,85 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
 
 import numpy as np
 
 from immigrate.core.forms import LINEAR, QUADRATIC
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.reference import PlainPass
+from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.typing import Array
 
-if TYPE_CHECKING:
-    from immigrate.kernels.compiled import CompiledPass
+
+class Pass(Protocol):
+    """The passes over one table, whoever runs them: NumPy, compiled sweeps, a cluster."""
+
+    def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
+        """Cost, gradient and leave-one-out scores; no gradient for a cost above the limit."""
+        ...
+
+    def scores_many(
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float]
+    ) -> list[ClassScores]:
+        """Scores of new samples under several (W, sigma)."""
+        ...
+
+    def with_anchor_weight(self, anchor_weight: Array) -> Pass:
+        """The same table with other anchor weights."""
+        ...
+
+    def release(self) -> None:
+        """Give back what only training needs."""
+        ...
 
 
-def pass_over(
-    pieces: Pieces, anchor_weight: Array | None = None, *, n_threads: int = 1
-) -> CompiledPass | PlainPass:
-    """Who runs the passes: the compiled sweeps for the forms that they know, else plain NumPy.
+class Runner(Protocol):
+    """Somebody outside this process who runs passes."""
+
+    def __call__(self, pieces: Pieces, anchor_weight: Array, *, n_threads: int) -> Pass:
+        """The passes over one table."""
+        ...
+
+
+# Of this thread; None is this process itself.
+_runner: ContextVar[Runner | None] = ContextVar("_runner", default=None)
+
+
+def current_runner() -> Runner | None:
+    """Who runs the passes that are asked for now; None is this process."""
+    return _runner.get()
+
+
+@contextmanager
+def passes_run_by(runner: Runner | None) -> Iterator[None]:
+    """Let `runner` run the passes over the tables that are laid out meanwhile in this thread."""
+    token = _runner.set(runner)
+    try:
+        yield
+    finally:
+        _runner.reset(token)
+
+
+def pass_over(pieces: Pieces, anchor_weight: Array | None = None, *, n_threads: int = 1) -> Pass:
+    """The passes over one table, run by the current runner.
+
+    By default every anchor weighs the same.
+    """
+    if anchor_weight is None:
+        anchor_weight = np.full(pieces.n_samples, 1.0 / len(pieces.pairs.anchors))
+    return (current_runner() or local_pass)(pieces, anchor_weight, n_threads=n_threads)
+
+
+def local_pass(pieces: Pieces, anchor_weight: Array, *, n_threads: int = 1) -> Pass:
+    """The passes in this process: the compiled sweeps for forms that they know, else plain NumPy.
 
     The compiled pass is imported when it is first needed, so that importing the library does not
     import Numba.
     """
-    if anchor_weight is None:
-        anchor_weight = np.full(pieces.n_samples, 1.0 / len(pieces.pairs.anchors))
     if pieces.form not in (LINEAR, QUADRATIC):
         return PlainPass(pieces, anchor_weight)
     from immigrate.kernels.compiled import CompiledPass

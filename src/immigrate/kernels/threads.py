@@ -13,6 +13,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import joblib
+from joblib.parallel import (
+    LokyBackend,
+    MultiprocessingBackend,
+    SequentialBackend,
+    ThreadingBackend,
+    get_active_backend,
+)
+
+LOCAL_BACKENDS = (SequentialBackend, ThreadingBackend, LokyBackend, MultiprocessingBackend)
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -26,7 +35,11 @@ def n_threads(n_jobs: int | None) -> int:
     None is 1 unless a ``joblib.parallel_config`` says otherwise, -1 is all cores; inside a
     joblib worker it is 1, so that cores are not shared out twice.
     """
-    return int(joblib.effective_n_jobs(n_jobs))
+    asked = int(joblib.effective_n_jobs(n_jobs))
+    if isinstance(get_active_backend()[0], LOCAL_BACKENDS):
+        return asked
+    # Of a cluster joblib counts all threads, here and in every worker; they are not our threads.
+    return 1 if n_jobs is None else min(asked, joblib.cpu_count())
 
 
 def run_in_order(task: Callable[[P], R], parts: Sequence[P], n_threads: int) -> list[R]:

@@ -1,0 +1,51 @@
+"""One cluster of two worker processes for all tests of this folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+from immigrate.cluster import on
+
+FOLDER = Path(__file__).parent
+# Small tables in several parts.
+PART_SECONDS = 5e-4
+
+
+def pytest_collection_modifyitems(items):
+    # `--dist loadgroup` then runs them in one process, which starts one cluster.
+    for item in items:
+        if FOLDER in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("cluster"))
+
+
+@pytest.fixture(scope="session")
+def client():
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            scheduler_port=0,
+            dashboard_address=":0",
+            silence_logs="CRITICAL",
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def on_cluster(client):
+    with on(client, part_seconds=PART_SECONDS) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 6))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 2] > 0, "yes", "no")
+    return X, y
