@@ -4,10 +4,10 @@
 
 A mutant is one change of one file (see ``mutations``). It lives in the memory of a child process
 that imports the changed text instead of the file: nothing is ever written into the sources. The
-child runs the tests that reach the changed function, the quickest of the mirrored folder first, and
-ends at the first that fails. ``--number`` plants one mutant again; ``--files`` takes those whose path
-begins so. Mutants that change nothing are listed in ``equivalent_mutants.toml`` with the reason,
-and do not count.
+child runs the tests that reach the changed function, the quickest of the mirrored folder first,
+and ends at the first that fails. ``--number`` plants some mutants again, ``--files`` takes files
+whose path begins so. Mutants that change nothing are listed in ``equivalent_mutants.toml`` with
+the reason, and do not count.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ import scipy.optimize
 import scipy.stats  # noqa: F401
 import sklearn.datasets
 import sklearn.ensemble
-import sklearn.model_selection  # noqa: F401
+import sklearn.model_selection
 import sklearn.utils.estimator_checks  # noqa: F401
 
 from harness.mutations import Mutant, numbered
-from harness.reach import PACKAGE, QUIET, ROOT, Heard, reach, silence
+from harness.reach import PACKAGE, QUIET, Heard, reach, silence
 
 FOLDERS = ("core", "solvers", "inference")
 PLAIN = ("reference", "neighbours_reference", "results", "pieces", "nearest_rule")
@@ -103,7 +103,10 @@ def by_hand(files: dict[str, bytes]) -> list[Mutant]:
     found = []
     for file, before, after in BY_HAND:
         start = files[file].find(before.encode())
-        function = {"core/cones.py": "psd_part", "core/doubly_nonnegative.py": "Spectrum.positive_part"}
+        function = {
+            "core/cones.py": "psd_part",
+            "core/doubly_nonnegative.py": "Spectrum.positive_part",
+        }
         if start >= 0:
             line = files[file][:start].count(b"\n") + 1
             place = (line, "by hand", start, start + len(before), after, before, after)
@@ -124,7 +127,7 @@ class Planted(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """This loader for the one module."""
+        """Itself for the one module, nobody for others."""
         if name != self.name:
             return None
         places = [str(Path(self.path).parent)] if self.is_folder else None

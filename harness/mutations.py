@@ -1,7 +1,7 @@
 """Every small change of a source file that a test should notice.
 
 ====================  ===========================================================================
-comparison            ``<`` and ``<=`` swapped, ``>`` and ``>=``, ``==`` and ``!=``; or turned round
+comparison            ``<`` and ``<=`` swapped, ``>`` and ``>=``, ``==`` and ``!=``; turned round
 arithmetic            ``+`` and ``-`` swapped, ``*`` and ``/``; a sign, ``~`` or ``not`` dropped
 number                1 more, twice as large, or 10,000 times if it is tiny; True and False swapped
 condition             negated; ``and`` and ``or`` swapped; ``break`` and ``continue`` dropped
