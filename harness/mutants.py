@@ -24,7 +24,7 @@ import sys
 import time
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -56,6 +56,8 @@ ENOUGH, GRACE = 15.0, 40.0
 # Exit codes of pytest: an error while it collects the tests, and of a child that has run none.
 INTERRUPTED, NO_TESTS = 2, 5
 CAUGHT = ("caught", "import", "hang", "died")
+# Tests that need all that is compiled.
+WARMING = [f"tests/kernels/test_{name}.py" for name in ("pieces", "compiled", "neighbours")]
 # Errors that were planted by hand before there was a harness, and that the tests did not notice.
 BY_HAND = (
     ("estimators/sigma.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.25"),
@@ -117,12 +119,11 @@ def by_hand(files: dict[str, bytes]) -> list[Mutant]:
 class Planted(importlib.abc.MetaPathFinder, importlib.machinery.SourceFileLoader):
     """Imports one module from changed text; everything else comes from where it lies."""
 
-    def __init__(self, mutant: Mutant) -> None:
+    def __init__(self, mutant: Mutant, source: bytes) -> None:
         stem = mutant.file.removesuffix(".py").removesuffix("/__init__")
         self.is_folder = mutant.file.endswith("__init__.py")
-        path = PACKAGE / mutant.file
-        super().__init__("immigrate." + stem.replace("/", "."), str(path))
-        self.text = mutant.planted(path.read_bytes())
+        super().__init__("immigrate." + stem.replace("/", "."), str(PACKAGE / mutant.file))
+        self.text = mutant.planted(source)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -191,7 +192,7 @@ def _quickest(tests: list[Heard]) -> list[Heard]:
     return kept
 
 
-def fate_of(number: int, mutant: Mutant, tests: Iterable[Heard]) -> Fate:
+def fate_of(number: int, mutant: Mutant, source: bytes, tests: Iterable[Heard]) -> Fate:
     """Plant a mutant in a child and wait for what the tests say."""
     stages = watching(mutant, tests)
     if not stages:
@@ -201,7 +202,7 @@ def fate_of(number: int, mutant: Mutant, tests: Iterable[Heard]) -> Fate:
     child = os.fork()
     if child == 0:
         os.close(reading)
-        _child(mutant, stages, writing)
+        _child(Planted(mutant, source), stages, writing)
     os.close(writing)
     limit = GRACE + 2 * sum(test.seconds for stage in stages for test in stage)
     code = _waited(child, start + limit)
@@ -213,14 +214,14 @@ def fate_of(number: int, mutant: Mutant, tests: Iterable[Heard]) -> Fate:
     return Fate(number, mutant, outcome, by, time.perf_counter() - start)
 
 
-def _child(mutant: Mutant, stages: list[list[Heard]], pipe: int) -> None:
+def _child(planted: Planted, stages: list[list[Heard]], pipe: int) -> None:
     """Run the tests on the mutant, and end this process: 0 if nobody noticed."""
     code = NO_TESTS
     try:
         os.setpgid(0, 0)
         silence()
         assert not any(name.split(".")[0] == "immigrate" for name in sys.modules)
-        sys.meta_path.insert(0, Planted(mutant))
+        sys.meta_path.insert(0, planted)
         for stage in stages:
             files = sorted({test.file for test in stage})
             code = int(pytest.main([*files, "-x", *QUIET], plugins=[Chosen(stage, pipe)]))
@@ -263,22 +264,22 @@ def drawn(mutants: list[tuple[int, Mutant]], most: int, seed: int) -> list[tuple
     return kept
 
 
-def fates(chosen: Sequence[tuple[int, Mutant]], tests: list[Heard]) -> list[Fate]:
+def fates(
+    chosen: Sequence[tuple[int, Mutant]], files: dict[str, bytes], tests: list[Heard]
+) -> Iterator[Fate]:
     """What becomes of each mutant; survivors are told at once."""
     known = equivalents()
-    found = []
     for count, (number, mutant) in enumerate(chosen, 1):
         reason = known.get((mutant.file, mutant.before, mutant.after), "")
         if reason:
             fate = Fate(number, mutant, "equivalent", reason=reason)
         else:
-            fate = fate_of(number, mutant, tests)
-        found.append(fate)
+            fate = fate_of(number, mutant, files[mutant.file], tests)
+        yield fate
         if not fate.is_caught:
             print(f"{number} {fate.outcome} ({fate.seconds:.0f} s): {mutant}", flush=True)
-        elif count % 25 == 0:
+        if count % 25 == 0:
             print(f"{count} of {len(chosen)}", flush=True)
-    return found
 
 
 def summary(found: Sequence[Fate]) -> str:
@@ -309,6 +310,18 @@ def score(found: Sequence[Fate]) -> float:
     return n_caught / max(1, n_caught + sum(map(is_alive, found)))
 
 
+def warm_up() -> None:
+    """Compile the kernels of the unchanged library, which children load and never keep."""
+    child = os.fork()
+    if child == 0:
+        try:
+            silence()
+            pytest.main([*WARMING, *QUIET])
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the harness; the exit code is 1 if the score is below nine tenths."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -327,8 +340,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hand = [(-1 - i, m) for i, m in enumerate(by_hand(files)) if m.file in wanted]
         own = [(number, m) for number, m in everything if m.file in wanted]
         chosen = hand + drawn(own, options.most, options.seed)
+    warm_up()
     print(f"{len(chosen)} of {len(everything)} mutants, {len(tests)} tests", flush=True)
-    found = fates(chosen, tests)
+    found: list[Fate] = []
+    # Ctrl-C ends a run early, and what was seen is told.
+    with contextlib.suppress(KeyboardInterrupt):
+        found.extend(fates(chosen, files, tests))
     print(summary(found))
     return int(score(found) < 0.9)
 

@@ -63,6 +63,8 @@ SWAPPED = {
 SWAPPED |= {two: one for one, two in SWAPPED.items()}
 # Calls that change the type of a value and not the value; names of classes begin with a capital.
 CONVERSIONS = ("float", "int", "bool", "list", "tuple", "asarray", "ascontiguousarray", "cls")
+# Keywords that decide how something is computed or printed, and not what comes out.
+OPTIONS = ("repr", "check_finite", "overwrite_a", "optimize", "copy", "return_as")
 TINY, FACTOR = 1e-3, 1e4
 
 
@@ -303,6 +305,8 @@ class _Sites(ast.NodeVisitor):
         self.visit(node.value)
 
     def visit_keyword(self, node: ast.keyword) -> None:
+        if node.arg in OPTIONS:
+            return
         is_axis = node.arg == "axis" and _is_number(node.value)
         if is_axis:
             self.note(node.value, "number", "1" if self.text(node.value) == "0" else "0")
@@ -350,7 +354,7 @@ def _is_counted(node: ast.expr) -> bool:
         return _is_counted(node.value)
     if isinstance(node, ast.Name | ast.Attribute):
         name = node.id if isinstance(node, ast.Name) else node.attr
-        return name.startswith(("n_", "MOST_", "MAX_")) or name in ("size", "shape", "count")
+        return name.startswith("n_") or name in ("size", "shape", "count")
     return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 

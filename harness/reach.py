@@ -76,10 +76,11 @@ class Recorder:
             self.failed.add(report.nodeid)
 
 
-def test_files() -> list[str]:
-    """The files of tests that are listened to, from the root of the repository."""
+def test_files(mutated: Iterable[str]) -> list[str]:
+    """The files of tests that are listened to, and those with examples, from the root."""
     found = [path for folder in FOLDERS for path in (ROOT / "tests" / folder).rglob("test_*.py")]
     found.append(ROOT / "tests" / "test_same_answers.py")
+    found += [PACKAGE / file for file in mutated if ">>>" in (PACKAGE / file).read_text()]
     return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
@@ -87,7 +88,7 @@ def reach(files: Iterable[str]) -> list[Heard]:
     """What each test reaches in these files of the package, heard now or kept from before."""
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     asked = sorted(files)
-    for file in test_files():
+    for file in test_files(asked):
         digest = hashlib.sha256((ROOT / file).read_bytes()).hexdigest()
         if kept.get(file, {}).get("digest") == digest and kept[file]["asked"] == asked:
             continue
@@ -96,7 +97,7 @@ def reach(files: Iterable[str]) -> list[Heard]:
         _keep(kept)
     return [
         Heard(file, name, test["seconds"], frozenset(test["reached"]))
-        for file in test_files()
+        for file in test_files(asked)
         for name, test in kept[file]["tests"].items()
     ]
 

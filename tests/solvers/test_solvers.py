@@ -222,7 +222,7 @@ def test_a_gap_of_the_tolerance_is_small_enough():
 
 
 def test_refused_points_come_nearer_by_factors_of_four():
-    """Costs that rise wherever one goes: the paper's point, a step as long as the weights, cuts."""
+    """Where all costs rise: the paper's point, a step as long as the weights, then cuts."""
     start = on_the_sphere(1.0, 1.0)
 
     class Hilltop(Bowl):
