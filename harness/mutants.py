@@ -192,9 +192,8 @@ def _quickest(tests: list[Heard]) -> list[Heard]:
     return kept
 
 
-def fate_of(number: int, mutant: Mutant, source: bytes, tests: Iterable[Heard]) -> Fate:
-    """Plant a mutant in a child and wait for what the tests say."""
-    stages = watching(mutant, tests)
+def fate_of(number: int, mutant: Mutant, source: bytes, stages: list[list[Heard]]) -> Fate:
+    """Plant a mutant in a child and wait for what the tests say, stage by stage."""
     if not stages:
         return Fate(number, mutant, "not reached")
     start = time.perf_counter()
@@ -274,7 +273,7 @@ def fates(
         if reason:
             fate = Fate(number, mutant, "equivalent", reason=reason)
         else:
-            fate = fate_of(number, mutant, files[mutant.file], tests)
+            fate = fate_of(number, mutant, files[mutant.file], watching(mutant, tests))
         yield fate
         if not fate.is_caught:
             print(f"{number} {fate.outcome} ({fate.seconds:.0f} s): {mutant}", flush=True)
