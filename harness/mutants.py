@@ -19,6 +19,7 @@ import importlib.machinery
 import importlib.util
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -53,6 +54,8 @@ EQUIVALENT = Path(__file__).parent / "equivalent_mutants.toml"
 # Seconds of tests, as they were heard, that a mutant has to survive; and how much longer than
 # that they may take before they count as hanging.
 ENOUGH, GRACE = 15.0, 40.0
+# How much longer than its limit of processor time a child may live.
+ASLEEP = 10
 # Exit codes of pytest: an error while it collects the tests, and of a child that has run none.
 INTERRUPTED, NO_TESTS = 2, 5
 CAUGHT = ("caught", "import", "hang", "died")
@@ -198,18 +201,22 @@ def fate_of(number: int, mutant: Mutant, source: bytes, stages: list[list[Heard]
         return Fate(number, mutant, "not reached")
     start = time.perf_counter()
     reading, writing = os.pipe()
+    # Of processor time, because a busy machine must not make a mutant look caught.
+    limit = int(GRACE + 2 * sum(test.seconds for stage in stages for test in stage))
     child = os.fork()
     if child == 0:
         os.close(reading)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         _child(Planted(mutant, source), stages, writing)
     os.close(writing)
-    limit = GRACE + 2 * sum(test.seconds for stage in stages for test in stage)
-    code = _waited(child, start + limit)
+    code = _waited(child, start + ASLEEP * limit)
     with os.fdopen(reading) as pipe:
         by = pipe.read()
     if code is not None and code > INTERRUPTED:
         raise RuntimeError(f"pytest ended with {code} instead of running the tests of {mutant}.")
-    outcome = {0: "survived", 1: "caught", INTERRUPTED: "import", None: "hang"}.get(code, "died")
+    endings = {0: "survived", 1: "caught", INTERRUPTED: "import", None: "hang"}
+    endings |= {-signal.SIGXCPU: "hang", -signal.SIGKILL: "hang"}
+    outcome = endings.get(code, "died")
     return Fate(number, mutant, outcome, by, time.perf_counter() - start)
 
 
