@@ -53,7 +53,7 @@ PLAIN = ("reference", "neighbours_reference", "results", "pieces", "nearest_rule
 EQUIVALENT = Path(__file__).parent / "equivalent_mutants.toml"
 # Seconds of tests, as they were heard, that a mutant has to survive; and how much longer than
 # that they may take before they count as hanging.
-ENOUGH, GRACE = 15.0, 40.0
+ENOUGH, GRACE = 8.0, 40.0
 # How much longer than its limit of processor time a child may live.
 ASLEEP = 10
 # Exit codes of pytest: an error while it collects the tests, and of a child that has run none.
@@ -284,7 +284,7 @@ def fates(
         yield fate
         if not fate.is_caught:
             print(f"{number} {fate.outcome} ({fate.seconds:.0f} s): {mutant}", flush=True)
-        if count % 25 == 0:
+        if count % 10 == 0:
             print(f"{count} of {len(chosen)}", flush=True)
 
 
@@ -345,7 +345,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         hand = [(-1 - i, m) for i, m in enumerate(by_hand(files)) if m.file in wanted]
         own = [(number, m) for number, m in everything if m.file in wanted]
-        chosen = hand + drawn(own, options.most, options.seed)
+        chosen = drawn(own, options.most, options.seed) + hand
     warm_up()
     print(f"{len(chosen)} of {len(everything)} mutants, {len(tests)} tests", flush=True)
     found: list[Fate] = []

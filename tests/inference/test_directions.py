@@ -94,6 +94,12 @@ def test_a_feature_of_levels_acts_where_its_mean_is_high():
     assert feature_direction(np.arange(80) % 2 - 0.5, ONES, flag) == "where flag is b"
 
 
+def test_an_effect_on_a_few_samples_is_an_effect():
+    few = np.where(X > 0.9, 1.0, 0.0)
+    assert feature_direction(few, ONES, number(X, "x")) == "where x is high"
+    assert pair_direction(few * (Y > 0), ONES, number(X, "x"), number(Y, "y")) != ""
+
+
 def test_missing_values_and_weights_count_as_they_should():
     code = np.where(np.arange(80) < 8, np.nan, np.arange(80) % 2)
     levels = feature_levels(code, ONES, is_nominal=True)

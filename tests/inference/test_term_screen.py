@@ -129,3 +129,19 @@ def test_the_strongest_are_the_first_of_all_in_order():
         np.testing.assert_array_equal(strongest.log_p, log_p[order])
         np.testing.assert_array_equal(strongest.statistic, 2 * log_p[order])
         np.testing.assert_array_equal(strongest.terms, terms[order])
+
+
+@pytest.mark.parametrize("form", ["kernel or score", "single"])
+def test_a_selective_screen_keeps_what_any_form_finds_notable(form, monkeypatch):
+    """One form above its limit is enough, whatever the others say."""
+    data = additive_problem(n=300, p=6)
+    contrasts = fitted_additive_model(data).contrasts(data)
+    everything = strongest_terms(data, contrasts, every_term(6, 2), count=1000)
+    monkeypatch.setattr(term_screen, "SELECTIVE_FROM", 0)
+    monkeypatch.setattr(term_screen, "NOTABLE", 0.0 if form != "single" else np.inf)
+    monkeypatch.setattr(term_screen, "NOTABLE_SINGLE", 0.0 if form == "single" else np.inf)
+    kept = strongest_terms(data, contrasts, every_term(6, 2), count=1000)
+    np.testing.assert_array_equal(kept.terms, everything.terms)
+    monkeypatch.setattr(term_screen, "NOTABLE", np.inf)
+    monkeypatch.setattr(term_screen, "NOTABLE_SINGLE", np.inf)
+    assert len(strongest_terms(data, contrasts, every_term(6, 2), count=1000).terms) == 0
