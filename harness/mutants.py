@@ -46,7 +46,7 @@ import sklearn.model_selection
 import sklearn.utils.estimator_checks  # noqa: F401
 
 from harness.mutations import Mutant, numbered
-from harness.reach import PACKAGE, QUIET, Heard, reach, silence
+from harness.reach import PACKAGE, QUIET, Heard, reach, silence, users_of
 
 FOLDERS = ("core", "solvers", "inference")
 PLAIN = ("reference", "neighbours_reference", "results", "pieces", "nearest_rule")
@@ -170,13 +170,16 @@ class Chosen:
             os.write(self.pipe, report.nodeid.encode())
 
 
-def watching(mutant: Mutant, tests: Iterable[Heard]) -> list[list[Heard]]:
+def watching(mutant: Mutant, files: dict[str, bytes], tests: Iterable[Heard]) -> list[list[Heard]]:
     """The tests that reach a mutant, in the mirrored folder and elsewhere, the quickest first."""
     if mutant.function:
-        place = f"{mutant.file}:{mutant.function}"
-        near = [test for test in tests if place in test.reached]
+        places = {f"{mutant.file}:{mutant.function}"}
     else:
-        # What runs at import can matter to anybody who calls anything of the file.
+        places = users_of(mutant.before, files)
+    if places:
+        near = [test for test in tests if places & test.reached]
+    else:
+        # What else runs at import can matter to anybody who calls anything of the file.
         near = [t for t in tests if any(at.startswith(f"{mutant.file}:") for at in t.reached)]
     near.sort(key=lambda test: test.seconds)
     folder = f"tests/{mutant.file.split('/')[0]}/"
@@ -280,7 +283,7 @@ def fates(
         if reason:
             fate = Fate(number, mutant, "equivalent", reason=reason)
         else:
-            fate = fate_of(number, mutant, files[mutant.file], watching(mutant, tests))
+            fate = fate_of(number, mutant, files[mutant.file], watching(mutant, files, tests))
         yield fate
         if not fate.is_caught:
             print(f"{number} {fate.outcome} ({fate.seconds:.0f} s): {mutant}", flush=True)

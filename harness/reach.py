@@ -6,13 +6,15 @@ Every test runs once under a tracer that hears of calls only. What was heard is 
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
+import re
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -132,6 +134,29 @@ def _in_child(file: str, asked: list[str]) -> dict[str, Any]:
         raise RuntimeError(f"pytest could not run {file}; run it by itself to see why.")
     heard: dict[str, Any] = json.loads(said)
     return heard
+
+
+def users_of(line: str, files: dict[str, bytes]) -> set[str]:
+    """The functions, as file:function, that mention a constant which this line defines."""
+    defined = re.match(r"([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*)(?:: [^=]+)? = ", line)
+    if not defined:
+        return set()
+    pattern = re.compile(rf"\b({'|'.join(defined[1].split(', '))})\b")
+    return {
+        f"{file}:{name}"
+        for file, source in files.items()
+        for name, text in functions_of(source.decode())
+        if pattern.search(text)
+    }
+
+
+def functions_of(source: str) -> Iterator[tuple[str, str]]:
+    """Names and texts of the functions and methods of a file."""
+    for node in ast.parse(source).body:
+        for part in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(part, ast.FunctionDef):
+                prefix = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+                yield prefix + part.name, ast.get_source_segment(source, part) or ""
 
 
 def silence() -> None:
