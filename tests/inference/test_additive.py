@@ -153,11 +153,13 @@ def test_evident_features_are_few_by_chance():
         assert 0 < len(evident_features(data)) < p
 
 
-def test_an_effect_that_is_rough_for_one_class_alone_is_rough():
+def test_an_effect_that_is_rough_for_two_of_three_classes_is_rough():
+    """The third class has the same share everywhere."""
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(600, 3))
-    logits = np.zeros((600, 4))
-    logits[:, 0] = 4 * np.sign(np.sin(12 * np.pi * X[:, 1]))
+    logits = np.full((600, 3), np.log(2 * np.cosh(1.5)))
+    logits[:, 0] = 1.5 * np.sign(np.sin(12 * np.pi * X[:, 1]))
+    logits[:, 1] = -logits[:, 0]
     y = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
     data = encoded(X, y)
     assert 1 in rough_features(data, fitted_additive_model(data))
