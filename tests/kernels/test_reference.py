@@ -7,6 +7,7 @@ from problems import Problem, plain, problems, random_problem
 
 from immigrate.core.couplings import soft_coupling
 from immigrate.core.differences import ColumnDifferences
+from immigrate.core.forms import CUBIC, LINEAR, QUADRATIC
 from immigrate.core.objective import anchor_cost
 from immigrate.core.pairs import Pairs
 from immigrate.kernels.pieces import Pieces
@@ -62,3 +63,11 @@ def test_tiles_hold_every_pair_once(n_rows, n_columns):
     ]
     assert max(len(rows) for rows, _ in pairs.tiles(n_rows, n_columns)) <= n_rows
     assert sorted(met) == [(a, r) for a in (1, 3, 4) for r in (0, 2, 3, 5, 6)]
+
+
+@pytest.mark.parametrize(("form", "dimensions"), [(LINEAR, 1), (QUADRATIC, 2), (CUBIC, 3)])
+def test_the_degree_of_a_form_is_that_of_its_distance(form, dimensions):
+    rng = np.random.default_rng(0)
+    W, d = rng.uniform(size=(3,) * dimensions), rng.uniform(size=(3, 4, 5))
+    once, twice = form.distance(W, d), form.distance(W, 2 * d)
+    np.testing.assert_allclose(twice, 2**form.degree * once)
