@@ -75,6 +75,7 @@ def test_cells_are_named_by_what_they_add_and_no_more_than_three():
     sides = nominal(a, "a"), nominal(b, "b")
     one = 1.0 * ((a == 1) & (b == 2))
     assert pair_direction(one, ONES, *sides) == "where a is b and b is c"
+    assert pair_direction(1e-6 * one, ONES, *sides) == "where a is b and b is c"
     two = one + 0.5 * ((a == 0) & (b == 3)) - 2.0 * (b == 0)
     assert pair_direction(two, ONES, *sides) == "where a is b and b is c, or a is a and b is d"
     many = np.where(a == 1, 1.0 + b, -1.0)
