@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow test-oldest test-python faults fuzz bench paper-smoke lint docs requirements clean
+.PHONY: demo test test-slow test-oldest test-python faults fuzz mutants bench paper-smoke lint docs \
+	requirements clean
 
 demo: $(VENV)/.installed-test
 	$(BIN)/python -m immigrate.demo
@@ -32,6 +33,10 @@ faults: $(VENV)/.installed-test
 # Drawn problems, every estimator: a quarter of an hour on two cores. One of them again: --number.
 fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m harness.fuzz --problems 5500
+
+# Errors planted in the library, one at a time: half an hour of one core. One of them again: --number.
+mutants: $(VENV)/.installed-test
+	nice $(BIN)/python -m harness.mutants --most 400
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_pass.py

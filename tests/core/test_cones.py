@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from immigrate.core.cones import MATRIX_SETS, VECTOR_SETS, norm, unit
+from immigrate.core.cones import (
+    MATRIX_SETS,
+    VECTOR_SETS,
+    Cone,
+    nonnegative_part,
+    norm,
+    oracle,
+    unit,
+)
 from immigrate.core.psd import WIDE, psd_part
 
 
@@ -80,6 +88,59 @@ def test_the_projection_onto_both_cones_does_not_stop_halfway():
     assert np.linalg.eigvalsh(part).min() >= -1e-11
 
 
+@pytest.mark.parametrize("smallest", [1e-4, 1e-8])
+@projections
+def test_what_lies_in_a_cone_stays_as_it_is(name, smallest):
+    """Small eigenvalues and elements too: a weight of a feature may be small."""
+    A = np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]) + smallest * np.eye(3)
+    A[0, 1] = A[1, 0] = A[0, 1] - smallest / 4
+    for scale in (1.0, 1e-6, 1e6):
+        found = MATRIX_SETS[name].prox(scale * A, 1.0)
+        np.testing.assert_allclose(found, scale * A, rtol=0, atol=1e-13 * scale * norm(A))
+
+
+class Shifted(Cone):
+    """Non-negative weights that cost three times their sum."""
+
+    def prox(self, W, step):
+        return np.maximum(W - 3 * step, 0.0)
+
+    def value(self, W):
+        return 3 * float(np.sum(W))
+
+
+@pytest.mark.parametrize("size", [1.0, 0.2, 5.0])
+@pytest.mark.parametrize("weight_set", [MATRIX_SETS["psd"], Shifted(nonnegative_part)])
+def test_the_gap_is_what_the_best_point_of_the_same_norm_gains(weight_set, size):
+    """1 - <-G, W> / <-G, V>, penalties taken from both; V minimises among many of its norm."""
+    rng = np.random.default_rng(0)
+    draw = [rng.standard_normal((4, 4)) for _ in range(400)]
+    gradient = -10 * (draw[0] + draw[0].T)
+    W = size * unit(np.abs(draw[1] + draw[1].T) + 8 * np.eye(4))
+    found = oracle(W, gradient, weight_set)
+
+    def gain(V):
+        return -np.vdot(gradient, V) - weight_set.value(V)
+
+    best = size * found.weights
+    assert norm(found.weights) == pytest.approx(1)
+    assert found.gap == pytest.approx(1 - gain(W) / gain(best), rel=1e-12)
+    for noise in draw[2:]:
+        V = weight_set.project(best + 0.3 * size * (noise + noise.T))
+        assert gain(size * unit(V)) <= gain(best) * (1 + 1e-12)
+
+
+def test_the_oracle_finds_nothing_where_nothing_improves():
+    W = unit(np.eye(2))
+    for gradient in (np.zeros((2, 2)), np.diag([1.0, 2.0]), np.diag([1.0, -1e-12])):
+        found = oracle(W, gradient, MATRIX_SETS["psd"])
+        assert found.weights is None
+        assert np.isnan(found.gap)
+    small = oracle(W, np.diag([1.0, -1e-7]), MATRIX_SETS["psd"])
+    np.testing.assert_allclose(small.weights, np.diag([0.0, 1.0]), atol=1e-12)
+    assert np.isnan(oracle(W, -np.eye(2), MATRIX_SETS["clip"]).gap)
+
+
 def alternating_projection(A, n_rounds=20_000):
     """Dykstra's algorithm as it was published: two projections and their corrections."""
     X, P, Q = A, np.zeros_like(A), np.zeros_like(A)
@@ -135,3 +196,13 @@ def test_a_plain_cone_has_no_penalty(weight_set):
 
 def test_only_the_clipped_step_is_no_projection():
     assert [name for name in MATRIX_SETS if not MATRIX_SETS[name].is_projection] == ["clip"]
+
+
+def test_weight_vectors_have_their_size():
+    w = np.array([3.0, 0.0, 1.0, 4.0])
+    for scale in (1e-200, 1.0, 1e200):
+        np.testing.assert_allclose(VECTOR_SETS["sum"].scaled(scale * w), w / 8)
+        sphere = VECTOR_SETS["sphere"].scaled(scale * w)
+        np.testing.assert_allclose(sphere, w / np.sqrt(26) / 2)
+    # Even weights that sum to 1 are on the sphere as they are.
+    np.testing.assert_allclose(VECTOR_SETS["sphere"].scaled(np.full(4, 0.25)), 0.25)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from immigrate.core.couplings import soft_coupling, soft_minimum
-from immigrate.core.objective import anchor_cost, entropy
+from immigrate.core.couplings import soft_coupling, soft_minimum, soft_sum
+from immigrate.core.objective import anchor_cost, entropy, hit_and_miss, margin_cost
 
 distances = arrays(float, st.integers(1, 12), elements=st.floats(0, 1e3))
 sigmas = st.floats(1e-6, 1e6)
@@ -54,3 +54,64 @@ def test_equation_4_is_the_saddle_point_of_equation_11(q_hit, q_miss, sigma, ran
 def _other(probability, random):
     noisy = probability + np.array([random.random() for _ in probability])
     return noisy / noisy.sum()
+
+
+RNG = np.random.default_rng(0)
+Q = RNG.uniform(0, 3, (4, 7))
+SHARE = RNG.integers(0, 3, (4, 7)).astype(float)
+SHARE[0] = 0  # nobody
+
+
+def test_shares_are_copies_of_a_candidate():
+    sums = soft_sum(Q, 0.7, SHARE)
+    energy, coupling = sums.free_energy(0.7), sums.coupling(Q, SHARE, 0.7)
+    for q, share, one, alpha in zip(Q[1:], SHARE[1:], energy[1:], coupling[1:]):
+        copies = np.repeat(q, share.astype(int))
+        assert one == pytest.approx(-0.7 * np.log(np.sum(np.exp(-copies / 0.7))), rel=1e-13)
+        expected = share * np.exp(-q / 0.7)
+        np.testing.assert_allclose(alpha, expected / expected.sum(), rtol=1e-13)
+
+
+def test_nobody_is_infinitely_far_and_has_no_coupling():
+    sums = soft_sum(Q, 0.7, SHARE)
+    assert sums.floor[0] == sums.free_energy(0.7)[0] == np.inf
+    assert sums.total[0] == 0
+    np.testing.assert_array_equal(sums.coupling(Q, SHARE, 0.7)[0], 0.0)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.7, 1e3])
+@pytest.mark.parametrize("cut", [0, 1, 4, 7])
+def test_sums_over_parts_merge_into_the_sum_over_all(cut, sigma):
+    parts = [soft_sum(Q[:, own], sigma, SHARE[:, own]) for own in (slice(cut), slice(cut, None))]
+    whole = soft_sum(Q, sigma, SHARE)
+    for merged in (parts[0].merged(parts[1], sigma), parts[1].merged(parts[0], sigma)):
+        np.testing.assert_array_equal(merged.floor, whole.floor)
+        np.testing.assert_allclose(merged.total, whole.total, rtol=1e-13)
+
+
+def test_distances_of_any_size_do_not_overflow():
+    q = np.array([1e300, 1.5e300, 1e-300])
+    np.testing.assert_array_equal(soft_coupling(q, 1e-300), [0.0, 0.0, 1.0])
+    np.testing.assert_allclose(
+        soft_coupling(q, 1e300), np.exp(-q / 1e300) / np.exp(-q / 1e300).sum()
+    )
+    # Down to the smallest numbers there are: exp(-740) is one.
+    assert 0 < soft_coupling(np.array([0.0, 740.0]), 1.0)[1] < 1e-320
+
+
+def test_misses_are_all_other_classes_together():
+    energy, y = RNG.normal(size=(5, 3)), np.array([0, 1, 2, 1, 0])
+    hit, miss = hit_and_miss(energy, y, 0.5)
+    for row, c, own, others in zip(energy, y, hit, miss):
+        assert own == row[c]
+        rest = np.delete(row, c)
+        assert others == pytest.approx(-0.5 * np.log(np.exp(-rest / 0.5).sum()), rel=1e-13)
+    weight = RNG.uniform(size=5)
+    assert margin_cost(energy, y, 0.5, weight) == pytest.approx(np.sum(weight * (hit - miss)))
+
+
+def test_entropy_is_that_of_the_definition():
+    assert entropy(np.array([0.25, 0.75, 0.0])) == pytest.approx(
+        -0.25 * np.log(0.25) - 0.75 * np.log(0.75), rel=1e-14
+    )
+    assert entropy(np.full(8, 1 / 8)) == pytest.approx(np.log(8))

@@ -67,3 +67,36 @@ def test_unscaled_differences_whose_squares_overflow_are_refused():
     X = np.array([[0.0], [1e200], [0.0], [2e200]])
     with pytest.raises(ValueError, match="Use scale='range'"):
         mixed_table(X, np.array([0, 0, 1, 1]), scale=None)
+
+
+def test_a_refused_span_is_named():
+    y = np.array([0, 1, 0, 1])
+    for X, words in (
+        ([[-1e150], [1e150], [0], [0]], r"spans 2e\+150; squared differences would overflow"),
+        ([[0], [1e-152], [0], [0]], "spans more than 1e-152; squared differences would vanish"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            mixed_table(np.array(X), y, scale=None)
+    for largest in (0.9e150, 4e-152):
+        table = mixed_table(np.array([[0.0], [largest], [0], [0]]), y, scale=None)
+        assert table.values.max() == largest
+    # Categories differ by 1 whatever the numbers do.
+    X = np.array([[0, 0], [1e-152, 1], [0, 2], [0, 1.0]])
+    mixed_table(X, y, np.array([False, True]), scale=None)
+
+
+def test_samples_of_lower_classes_are_counted():
+    y = np.array([0, 0, 0, 1, 2, 2])
+    np.testing.assert_array_equal(mixed_table(np.arange(6.0)[:, None], y).starts, [0, 3, 4, 6])
+
+
+def test_neighbouring_features_of_a_kind_are_one_run():
+    X = np.arange(30.0).reshape(5, 6)
+    X[0, 4] = np.nan
+    table = mixed_table(X, np.array([0, 1, 0, 1, 0]), np.array([0, 0, 1, 1, 0, 0], dtype=bool))
+    np.testing.assert_array_equal(table.runs, [[0, 2, 1], [2, 5, 0], [5, 6, 1]])
+    np.testing.assert_array_equal(table.gap, [-1, -1, -1, -1, 0, -1])
+    screen = table.screen
+    assert screen.shape == (6, 5)
+    np.testing.assert_allclose(screen[0], np.arange(5) / 4)
+    np.testing.assert_array_equal(screen[2], np.arange(5))

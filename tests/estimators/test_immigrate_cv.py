@@ -285,3 +285,33 @@ def test_the_automatic_width_is_an_eighth_of_the_median_distance():
     path = ImmigrateClassifierCV(ImmigrateClassifier(columns=raw)).fit(X, y)
     grid = path.scores_path_["sigma"].unique()
     np.testing.assert_allclose(np.sort(grid), np.median(q) / 2.0 ** np.arange(5, -1, -1))
+
+
+def test_sigma_does_not_depend_on_the_order_of_rows_where_all_sums_are_equal():
+    rng = np.random.default_rng(0)
+    X = rng.permuted(np.tile([0.0, 1.0, 3.0, 7.0], (200, 1)), axis=1)
+    X[:, 2] *= 1 + 1e-3 * np.arange(200) / 200
+    X[:, 0] += 11 - X.sum(axis=1)
+    W = np.diag([1.0, 2.0, 3.0, 4.0])
+    one = typical_distance(X, W)
+    for _ in range(5):
+        assert typical_distance(X[rng.permutation(200)], W) == pytest.approx(one, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [40, 64, 65, 300, 513, 900])
+def test_the_typical_distance_is_near_the_median_at_any_size(n):
+    rng = np.random.default_rng(n)
+    X, root = rng.normal(size=(n, 3)), rng.uniform(size=(3, 3))
+    for W in (np.diag([1.0, 0.5, 0.2]), root @ root.T):
+        d = np.abs(X[:, None] - X)[~np.eye(n, dtype=bool)]
+        q = np.einsum("na,ab,nb->n", d, W, d)
+        tolerance = 1e-12 if n <= 64 else 0.1
+        assert typical_distance(X, W) == pytest.approx(np.median(q), rel=tolerance)
+
+
+def test_where_most_samples_coincide_the_mean_distance_counts():
+    X = np.zeros((40, 2))
+    X[:5] = 3.0
+    d = np.abs(X[:, None] - X)[~np.eye(40, dtype=bool)]
+    assert typical_distance(X, np.eye(2)) == pytest.approx(np.mean(np.sum(d**2, axis=1)))
+    assert typical_distance(np.zeros((4, 2)), np.eye(2)) == 1.0

@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from inference.problems import additive_problem, encoded, mixed_problem
+from scipy import special
 
 from immigrate.inference.additive import fitted_on, null_model
 from immigrate.inference.effects import against_others, effect_model, logit_metric, sizes_of
 from immigrate.inference.feature_evidence import feature_evidence
+from immigrate.inference.first_order import first_order
 from immigrate.inference.links import IDENTITY
 from immigrate.inference.outcomes import number_outcome
 from immigrate.inference.power import detectable_size
-from immigrate.inference.residuals import NumberRefit
+from immigrate.inference.residuals import Contrast, Draws, NumberRefit
 from immigrate.inference.ridge import INTERCEPT_PENALTY
-from immigrate.inference.surfaces import surface
+from immigrate.inference.surfaces import shown_levels, surface
+from immigrate.inference.term_moments import Moments
 from immigrate.inference.term_sets import TermSet, all_terms, every_term
 from immigrate.inference.term_statistics import term_results
 
@@ -194,3 +199,151 @@ def test_every_term_leaves_out_what_is_not_tested():
     among = every_term(5, 2, np.array([0, 2, 4]))
     assert among.terms().tolist() == [[0, 2], [0, 4], [2, 4]]
     assert among.n_terms == 3
+
+
+def number_problem(n=150, seed=0):
+    """A number, one pair and one main effect, noise that grows with another feature."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    values = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=n) * np.exp(X[:, 3] / 3)
+    data = encoded(X, np.arange(n) % 2, weight=rng.integers(1, 3, n).astype(float))
+    return replace(data, outcome=number_outcome(values, data.weight))
+
+
+def test_the_covariance_of_class_effects_is_the_sandwich_over_what_is_left():
+    """H I H, enlarged by the share of the samples that the fit has used up."""
+    for data, n_free in ((xor_problem(150), 1), (additive_problem(n_classes=3), 2)):
+        model = effect_model(data, np.arange(3), [(0, 1)], 1.0)
+        mu, Z, weight = data.outcome.link.means(model.Z @ model.coefficients), model.Z, data.weight
+        n_logits, m = mu.shape[1], Z.shape[1]
+        information = np.zeros((n_logits * m, n_logits * m))
+        for row, w, share in zip(Z, weight, mu):
+            V = np.diag(share) - np.outer(share, share)
+            information += w * np.kron(V, np.outer(row, row))
+        penalty = np.tile(np.maximum(model.penalty, INTERCEPT_PENALTY), n_logits)
+        H = np.linalg.inv(information + np.diag(penalty))
+        n_used = np.trace(H @ information) / n_free
+        assert n_used < 0.5 * data.n
+        expected = H @ information @ H / (1 - n_used / data.n)
+        np.testing.assert_allclose(model.covariance, expected, rtol=1e-6, atol=1e-12)
+
+
+def test_the_covariance_of_number_effects_is_whites_over_what_is_left():
+    data = number_problem()
+    model = effect_model(data, np.arange(4), [(0, 1)], 1.0)
+    Z, weight = model.Z, data.weight
+    penalty = np.maximum(model.penalty, INTERCEPT_PENALTY)
+    information = Z.T @ (weight[:, None] * Z)
+    H = np.linalg.inv(information + np.diag(penalty))
+    e = (data.Y - Z @ model.coefficients)[:, 0]
+    variance = e**2 / np.maximum(1 - np.diag(Z @ H @ Z.T), 0.1)
+    expected = H @ (Z.T @ np.diag(weight * variance) @ Z) @ H
+    expected /= 1 - np.trace(H @ information) / data.n
+    np.testing.assert_allclose(model.covariance, expected, rtol=1e-6, atol=1e-14)
+
+
+def test_the_size_of_an_effect_is_that_of_its_values():
+    """sqrt of the mean square of what it adds, over as many samples as are left, less tr(MK)."""
+    for data in (xor_problem(), additive_problem(n_classes=3), number_problem()):
+        model = effect_model(data, np.arange(4), [(0, 1)], 1.0)
+        block = model.block((0, 1))
+        left = data.n - block.slope.shape[0]
+        spread = np.mean(data.weight @ block.contribution**2 / left)
+        metric = np.kron(
+            logit_metric(block.coefficients.shape[1]),
+            block.cleared.T @ (data.weight[:, None] * block.cleared) / left,
+        )
+        excess = np.trace(metric @ block.covariance)
+        found = model.sizes([(0, 1)])
+        expected = data.outcome.unit * np.sqrt(max(spread - excess, 0.0))
+        np.testing.assert_allclose(found.size, expected, rtol=1e-8)
+        assert found.low[0] <= found.size[0] <= found.high[0]
+
+
+def test_cleared_columns_have_nothing_of_their_main_effects():
+    data = number_problem()
+    model = effect_model(data, np.arange(4), [(0, 1)], 1.0)
+    block = model.block((0, 1))
+    G = model.main_effects((0, 1))
+    np.testing.assert_allclose(G.T @ (data.weight[:, None] * block.cleared), 0, atol=1e-8)
+    np.testing.assert_allclose(block.columns - G @ block.slope, block.cleared, atol=1e-12)
+    single = model.block((2,))
+    np.testing.assert_allclose(data.weight @ single.cleared, 0, atol=1e-9)
+
+
+def test_the_ends_of_an_interval_are_where_the_estimate_becomes_a_surprise():
+    """Given s, b'Mb is a scaled noncentral chi2 with the mean and variance of the docstring."""
+    q, trace, second, along = (np.array([x]) for x in (0.8, 0.05, 0.001, 0.02))
+    found = sizes_of(q, trace, second, along)
+    for s, share in ((found.low, 0.975), (found.high, 0.025)):
+        g = along / q
+        mean, variance = s**2 + trace, 2 * second + 4 * s**2 * g
+        scale = (second + 2 * s**2 * g) / (trace + 2 * s**2)
+        df, noncentral = trace / scale, s**2 / scale
+        np.testing.assert_allclose(scale * (df + noncentral), mean)
+        np.testing.assert_allclose(2 * scale**2 * (df + 2 * noncentral), variance)
+        assert special.chndtr(q / scale, df, noncentral)[0] == pytest.approx(share, abs=1e-6)
+    np.testing.assert_allclose(found.size, np.sqrt(0.75))
+    nothing = sizes_of(0 * q, trace, second, 0 * along)
+    assert nothing.size == nothing.low == 0
+    assert np.isfinite(nothing.high).all()
+
+
+def test_one_step_of_newton_is_that_of_a_weak_ridge():
+    """B = (S + P)^-1 U and K = (S + P)^-1 S (S + P)^-1, in units of the curvature."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(3, 5))
+    S, U, penalty = root @ root.T, rng.normal(size=3), np.array([0.3, 0.4, 0.5])
+    moments = Moments(U[None, :, None], S[None], S[None])
+    nothing = np.empty((0, 40))
+    variance = rng.uniform(0.1, 0.3, 40)
+    contrast = Contrast(nothing.T, variance, variance, 1.0, nothing, nothing, dispersion=1.0)
+    found = first_order([moments], penalty[None], [contrast])
+    inverse = np.linalg.inv(S + np.diag(penalty))
+    b, K, M = inverse @ U, inverse @ S @ inverse, S / variance.sum()
+    expected = [b @ M @ b, np.trace(M @ K), np.trace(M @ K @ M @ K), b @ M @ K @ M @ b]
+    np.testing.assert_allclose(found.forms[:, 0], expected, rtol=1e-10)
+    gain = 2 * U @ b - b @ S @ b - 2 * np.trace(inverse @ S)
+    np.testing.assert_allclose(found.gain, gain, rtol=1e-10)
+    three = first_order([moments] * 3, penalty[None], [contrast] * 3)
+    np.testing.assert_allclose(three.forms, found.forms)
+    np.testing.assert_allclose(three.gain, 3 * found.gain * 2 / 3)
+
+
+def test_numbers_drawn_from_the_null_have_its_means_and_variances():
+    data, model = null_model(number_problem())
+    refit = NumberRefit(model.Z, model.means, data.weight, model.refit_penalty)
+    own = refit.contrasts(data.Y[:, :, None])[0]
+    drawn = refit.drawn(data.Y[:, :, None], Draws(4000, 0))
+    assert drawn.shape == (len(data.weight), 1, 4000)
+    deviation = drawn[:, 0] - model.means
+    np.testing.assert_allclose(deviation**2, np.tile((own.variance / data.weight)[:, None], 4000))
+    assert abs(np.mean(np.sign(deviation))) < 0.01
+
+
+def test_points_of_a_surface_lie_between_the_second_and_the_98th_percentile():
+    data = xor_problem(400)
+    places = shown_levels(data.levels[0])
+    assert len(places) == 25
+    ranks = (places + 0.5) / 400
+    np.testing.assert_allclose(ranks, np.linspace(0.02, 0.98, 25), atol=1 / 400)
+    few = encoded(np.arange(40.0)[:, None] % 4, np.arange(40) % 2).levels[0]
+    np.testing.assert_array_equal(shown_levels(few), np.arange(4))
+
+
+def test_the_error_of_a_surface_is_that_of_its_columns():
+    """At the samples themselves: sqrt of diag(C K C') for the log-odds of two classes."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (300, 3)).astype(float)
+    X[::9, 0] = np.nan
+    y = (rng.random(300) < 1 / (1 + np.exp(-2 * (X[:, 0] == X[:, 1])))).astype(int)
+    data = encoded(X, y)
+    model = effect_model(data, np.arange(3), [(0, 1)], 1.0)
+    drawn, block = surface(model, (0, 1)), model.block((0, 1))
+    is_known = data.levels[0].code >= 0
+    cells = data.levels[0].code[is_known], data.levels[1].code[is_known]
+    error = np.sqrt(np.einsum("nk,kl,nl->n", block.cleared, block.covariance, block.cleared))
+    np.testing.assert_allclose(drawn.standard_error[0][cells], error[is_known], atol=1e-10)
+    counts = np.zeros((4, 4))
+    np.add.at(counts, cells, 1)
+    np.testing.assert_array_equal(drawn.counts, counts)

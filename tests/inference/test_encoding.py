@@ -5,9 +5,11 @@ import pytest
 from inference.problems import encoded, mixed_problem
 from scipy import stats
 
-from immigrate.inference.encoding import feature_phi, single_functions
+from immigrate.inference.encoding import MOST_NOMINAL_GROUPS, feature_phi, single_functions
 from immigrate.inference.levels import feature_levels, mid_ranks
 from immigrate.inference.main_effect_columns import (
+    LARGEST_Z,
+    MOST_NOMINAL_DUMMIES,
     additive_columns,
     n_additive_columns,
     rough_basis,
@@ -69,7 +71,7 @@ def test_columns_are_counted_without_building_them(n_levels, n_missing, is_nomin
 def test_a_constant_feature_has_no_columns():
     levels = feature_levels(np.ones(5), np.ones(5))
     assert len(additive_columns(levels, np.ones(5), smooth_basis(5)).values) == 0
-    assert not feature_phi(levels).any()
+    assert feature_phi(levels).shape == (0, 5)
 
 
 def test_weights_are_repetitions():
@@ -143,3 +145,91 @@ def test_samples_per_level_are_counted_by_weight():
         for weight in (1.0, 2.0)
     )
     assert (len(once), len(twice)) == (0, 7)
+
+
+@pytest.mark.parametrize("n_levels", [9, 10, 11, 30])
+def test_products_tell_the_most_common_levels_apart_and_the_rest_as_one(n_levels):
+    """Groups less one: as many contrasts as there are, and each level of the rest alike."""
+    size = np.arange(12, 12 + n_levels)[::-1]
+    x = np.repeat(np.arange(float(n_levels)), size)
+    phi = feature_phi(feature_levels(x, np.ones(len(x)), is_nominal=True))
+    n_groups = min(n_levels, MOST_NOMINAL_GROUPS)
+    assert len(phi) == n_groups - 1
+    assert len(np.unique(phi.round(9), axis=1).T) == n_groups
+    is_rest = x >= MOST_NOMINAL_GROUPS - 1
+    assert len(np.unique(phi[:, is_rest].round(9), axis=1).T) <= 1
+    # Contrasts of unit variance: any two samples of different groups are equally different.
+    np.testing.assert_allclose(phi @ phi.T / len(x), np.eye(n_groups - 1), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_levels", [99, 100, 101, 130])
+def test_nominal_levels_have_a_column_each_and_the_rarest_share_one(n_levels):
+    size = np.arange(2, 2 + n_levels)[::-1]
+    x = np.repeat(np.arange(float(n_levels)), size)
+    levels = feature_levels(x, np.ones(len(x)), is_nominal=True)
+    columns = additive_columns(levels, np.ones(len(x)), smooth_basis(len(x)))
+    n_own = min(n_levels, MOST_NOMINAL_DUMMIES)
+    assert len(columns.values) == n_own
+    group = np.minimum(x, n_own - 1).astype(int)
+    indicator = np.eye(n_own)[group].T
+    np.testing.assert_allclose(
+        columns.values, indicator - indicator.mean(axis=1, keepdims=True), atol=1e-12
+    )
+
+
+def test_smooth_columns_are_the_value_cosines_of_its_rank_and_a_square():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    x[0] = 50.0
+    columns = additive_columns(feature_levels(x, np.ones(300)), np.ones(300), smooth_basis(300))
+    u = (stats.rankdata(x) - 0.5) / 300
+    z = np.clip((x - x.mean()) / x.std(), -LARGEST_Z, LARGEST_Z)
+    cosines = [np.sqrt(2) * np.cos(np.pi * k * u) for k in (1, 2, 3, 4)]
+    expected = np.array([z, *cosines, stats.norm.ppf(u) ** 2])
+    assert z.max() == LARGEST_Z
+    np.testing.assert_allclose(
+        columns.values, expected - expected.mean(axis=1, keepdims=True), atol=1e-12
+    )
+    np.testing.assert_array_equal(columns.penalty, [1, 1, 4, 9, 16, 4])
+
+
+@pytest.mark.parametrize("n", [30, 400, 5000])
+def test_each_well_filled_level_has_a_column_of_its_own(n):
+    """Up to 12 levels of 40 samples, or 30 of 15 in the rough basis; else value and cosines."""
+    for basis, n_each, most in ((smooth_basis(n), 40, 12), (rough_basis(n), 15, 30)):
+        at_most = max(min(n // n_each, most), basis.n_columns)
+        for n_levels in (at_most, at_most + 1):
+            levels = feature_levels(np.arange(n) % float(n_levels), np.ones(n))
+            columns = additive_columns(levels, np.ones(n), basis).values
+            expected = n_levels if n_levels == at_most else basis.n_columns
+            assert len(columns) == expected
+
+
+@pytest.mark.parametrize(
+    ("n", "smooth", "rough"),
+    [(100, 4, 5), (160, 4, 8), (800, 4, 12), (420, 4, 8), (450, 4, 9), (801, 5, 12)],
+)
+def test_cosines_are_as_many_as_the_samples_can_pay_for(n, smooth, rough):
+    """4 sqrt(n / 800) but 4 at least; one for 50 samples, 8 where there are 20 for each."""
+    assert smooth_basis(n).n_cosines == smooth
+    assert rough_basis(n).n_cosines == rough
+
+
+@pytest.mark.parametrize("sizes", [[10, 30, 5, 15], [10, 20, 5, 9, 3, 13]])
+def test_functions_of_a_few_levels_are_eigenfunctions_of_the_distance_of_ranks(sizes):
+    """-|u - u'| doubly centred, weighted by the shares of the levels; up to six of them."""
+    x = np.repeat(np.arange(float(len(sizes))), sizes)
+    levels = feature_levels(x, np.ones(60))
+    phi, u = feature_phi(levels), mid_ranks(levels.share)[levels.code]
+    kernel = -np.abs(u[:, None] - u)
+    centring = np.eye(60) - 1 / 60
+    operator = centring @ kernel @ centring / 60
+    values = []
+    for k, function in enumerate(phi, 1):
+        image, unit = operator @ function, function * k
+        assert unit.mean() == pytest.approx(0, abs=1e-12)
+        assert np.mean(unit**2) == pytest.approx(1)
+        values.append(image @ function / (function @ function))
+        np.testing.assert_allclose(image, values[-1] * function, atol=1e-12)
+    assert len(phi) == min(len(sizes) - 1, 4)
+    assert values == sorted(values, reverse=True)

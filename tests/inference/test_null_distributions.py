@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, optimize, special, stats
 
 from immigrate.inference.null_distributions import (
     cauchy_combination,
@@ -107,3 +107,86 @@ def test_cauchy_is_continuous_across_the_small_p_switch():
     log_p = np.log([[0.99999e-7, 1.00001e-7], [0.3, 0.3]])
     first, second = cauchy_combination(log_p)
     np.testing.assert_allclose(first, second, atol=1e-4)
+
+
+def log_tail_by_quadrature(x, df):
+    """P(chi2 > x) with exp(-x / 2) (x / 2)^(df / 2 - 1) taken out of the integral."""
+    a, half = df / 2, x / 2
+    rest, _ = integrate.quad(lambda t: np.exp(-t) * (1 + t / half) ** (a - 1), 0, np.inf)
+    return -half + (a - 1) * np.log(half) - special.gammaln(a) + np.log(rest)
+
+
+@pytest.mark.parametrize("df", [0.7, 1.0, 3.0, 16.0, 60.0])
+def test_chi2_tail_beyond_the_smallest_float_is_its_integral(df):
+    x = np.array([1600.0, 4000.0, 1e6])
+    expected = [log_tail_by_quadrature(one, df) for one in x]
+    np.testing.assert_allclose(log_chi2_tail(x, df), expected, rtol=1e-12)
+
+
+def test_near_and_far_tails_are_told_apart_one_by_one():
+    x, df = np.array([[3.0, 1600.0], [1600.0, 3.0]]), np.array([1.0, 5.0])
+    found = log_chi2_tail(x, df)
+    for index in np.ndindex(found.shape):
+        own = df[index[1]]
+        near = stats.chi2.logsf(3.0, own)
+        expected = near if x[index] == 3 else log_tail_by_quadrature(1600.0, own)
+        assert found[index] == pytest.approx(expected, rel=1e-12)
+
+
+def lugannani_rice(q, eigenvalues):
+    """The formula as it was published, at a saddlepoint that a bracketing search finds."""
+    top = 1 / (2 * eigenvalues.max())
+
+    def slope(t):
+        return np.sum(eigenvalues / (1 - 2 * t * eigenvalues)) - q
+
+    t = optimize.brentq(slope, 0, top * (1 - 1e-12), xtol=1e-300, rtol=1e-15)
+    shrunk = 1 - 2 * t * eigenvalues
+    w = np.sqrt(2 * (t * q + np.log(shrunk).sum() / 2))
+    v = t * np.sqrt(2 * np.sum((eigenvalues / shrunk) ** 2))
+    return stats.norm.logsf(w + np.log(v / w) / w)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e5])
+@pytest.mark.parametrize("eigenvalues", MIXTURES)
+def test_saddlepoint_is_that_of_lugannani_and_rice(eigenvalues, unit):
+    """Also where rounding has left an eigenvalue below 0, which counts as none."""
+    q = eigenvalues.sum() * np.array([1.5, 3.0, 10.0, 100.0])
+    padded = np.append(eigenvalues, -1e-18)
+    found = log_saddlepoint_tail(unit * q, np.tile(unit * padded, (len(q), 1)))
+    np.testing.assert_allclose(found, [lugannani_rice(one, eigenvalues) for one in q], rtol=1e-7)
+
+
+@pytest.mark.parametrize("eigenvalues", MIXTURES)
+def test_three_moments_are_pearsons_in_the_tail_and_satterthwaites_at_0(eigenvalues):
+    mean, second, third = moments(eigenvalues)
+    df = second**3 / third**2
+    q = mean + np.sqrt(2 * second) * np.array([1.5, 3.0, 8.0])
+    x = (q - mean) / np.sqrt(2 * second) * np.sqrt(2 * df) + df
+    pearson = stats.chi2.logsf(x, df)
+    found = log_three_moment_tail(q, (mean, second, third))
+    np.testing.assert_allclose(found, pearson, rtol=1e-9)
+    small = mean * np.array([0.0, 1e-4, 1e-3])
+    satterthwaite = stats.chi2.sf(small * mean / second, mean**2 / second)
+    found = np.exp(log_three_moment_tail(small, (mean, second, third)))
+    assert found[0] == 1
+    pearson = stats.chi2.sf((small - mean) * np.sqrt(df / second) + df, df)
+    share = (satterthwaite - 0.2) / 0.8
+    np.testing.assert_allclose(found, pearson + share * (satterthwaite - pearson), rtol=1e-9)
+
+
+def test_cauchy_is_the_weighted_mean_of_tangents():
+    log_p, weight = np.log([[0.02, 0.9], [0.3, 0.4]]), np.array([[2.0], [1.0]])
+    score = (
+        2 * np.tan(np.pi * (0.5 - np.exp(log_p[0]))) + np.tan(np.pi * (0.5 - np.exp(log_p[1])))
+    ) / 3
+    expected = np.log(stats.cauchy.sf(score))
+    np.testing.assert_allclose(cauchy_combination(log_p, weight), expected, rtol=1e-12)
+
+
+def test_a_p_value_of_one_does_not_veto_the_others():
+    """Its score is cut, where it would be minus infinity; beside it 1e-5 is still evidence."""
+    combined = np.exp(cauchy_combination(np.array([[np.log(1e-5)], [0.0]])))[0]
+    assert 2e-5 < combined < 2.1e-5
+    assert cauchy_combination(np.full((2, 1), np.log(0.9991))) == 0
+    assert cauchy_combination(np.full((2, 1), np.log(0.9985))) == pytest.approx(np.log(0.9985))

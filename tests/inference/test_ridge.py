@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from immigrate.inference.links import LOGIT
+from immigrate.inference import ridge
+from immigrate.inference.links import IDENTITY, LOGIT
 from immigrate.inference.outcomes import class_outcome
 from immigrate.inference.ridge import (
+    INTERCEPT_PENALTY,
     information_matrix,
     ridge_coefficients,
 )
@@ -65,3 +67,40 @@ def test_separable_labels_stay_finite():
     Y = (X[:, :1] > 0).astype(float)
     beta = ridge_coefficients(Z, Y, WEIGHT, np.full(5, 0.03), np.zeros((5, 1)))
     assert np.isfinite(beta).all()
+
+
+def test_a_number_takes_one_step_to_the_normal_equations(monkeypatch):
+    """Also from a start that is nothing like the answer."""
+    Y, penalty = RNG.normal(size=(150, 1)), np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+    own = np.maximum(penalty, INTERCEPT_PENALTY)
+    expected = np.linalg.solve(
+        Z.T @ (WEIGHT[:, None] * Z) + np.diag(own), Z.T @ (WEIGHT[:, None] * Y)
+    )
+    monkeypatch.setattr(ridge, "MAX_NEWTON_STEPS", 1)
+    for start in (np.zeros((5, 1)), np.full((5, 1), 30.0)):
+        beta = ridge_coefficients(Z, Y, WEIGHT, penalty, start, link=IDENTITY)
+        np.testing.assert_allclose(beta, expected, rtol=1e-9)
+
+
+def test_a_start_where_newton_steps_are_too_long_is_no_obstacle():
+    """Far out on one side the logistic curve is flat, and a full step goes far beyond."""
+    Y, penalty = class_outcome(labels(2), 2).Y, np.full(5, 1e-2)
+    best = ridge_coefficients(Z, Y, WEIGHT, penalty, np.zeros((5, 1)), tolerance=1e-12)
+    for size in (3.0, 6.0, -6.0):
+        start = np.zeros((5, 1))
+        start[0] = size
+        found = ridge_coefficients(Z, Y, WEIGHT, penalty, start, tolerance=1e-12)
+        np.testing.assert_allclose(found, best, atol=1e-4)
+
+
+def test_a_smaller_tolerance_ends_nearer_to_the_answer():
+    Y, penalty = class_outcome(labels(3), 3).Y, np.full(5, 0.1)
+    start = np.full((5, 3), 0.5)
+
+    def rest(tolerance):
+        beta = ridge_coefficients(Z, Y, WEIGHT, penalty, start, tolerance=tolerance)
+        gradient = Z.T @ (WEIGHT[:, None] * (Y - LOGIT.means(Z @ beta))) - penalty[:, None] * beta
+        return np.abs(gradient).max()
+
+    assert rest(1e-12) < 1e-6 < rest(1e-1)
+    assert rest(1e-8) < 1e-3

@@ -6,7 +6,10 @@ import numpy as np
 from inference.problems import encoded
 
 from immigrate import InteractionTest
-from immigrate.inference.stepwise import MOST_FOUND, measurable_terms
+from immigrate.inference.adjustment import Adjustment
+from immigrate.inference.first_order import no_effects
+from immigrate.inference.search import Effort, Search, Study
+from immigrate.inference.stepwise import MOST_FOUND, found_at_once, measurable_terms
 
 
 def normal_columns(n, p=12, seed=0):
@@ -39,3 +42,17 @@ def test_shadows_of_a_pair_found_at_once_are_not_all_measured():
     # Those that are not measured together keep the size that a single step of the fit gives.
     assert np.isfinite(table["size"]).all()
     assert table["size"].max() < 20
+
+
+def test_all_terms_within_the_level_are_found_at_once():
+    """Holm: .005 of 4 tests is .02, .016 is .048, .03 is .06; an exact .05 counts."""
+    terms, p = np.array([(0, 1), (0, 2), (1, 2), (2, 3)]), np.array([0.005, 0.016, 0.03, 0.9])
+    study = Study(normal_columns(20), Adjustment("holm"), Effort())
+    everything = np.ones(4, dtype=bool)
+    search = Search(terms, 10 * p, np.log(p), everything, 4, np.empty(0), no_effects(4))
+    found = found_at_once(study, search, 0.05)
+    assert [one.term for one in found] == [(0, 1), (0, 2)]
+    np.testing.assert_allclose([one.statistic for one in found], [0.05, 0.16])
+    assert [one.term for one in found_at_once(study, search, 0.02)] == [(0, 1)]
+    assert found_at_once(study, search, 0.0199) == []
+    assert len(found_at_once(study, search, 0.0601)) == 3

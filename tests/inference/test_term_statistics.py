@@ -10,19 +10,26 @@ from scipy import stats
 
 from immigrate.inference import term_statistics
 from immigrate.inference.additive import fitted_additive_model
-from immigrate.inference.residuals import Draws
+from immigrate.inference.null_distributions import log_saddlepoint_tail, log_three_moment_tail
+from immigrate.inference.residuals import Contrast, Draws
 from immigrate.inference.term_columns import (
     low_columns,
     own_main_effects,
     phi_products,
     term_columns,
 )
-from immigrate.inference.term_forms import combined_log_p, form_results, score_log_p
+from immigrate.inference.term_forms import (
+    combined_log_p,
+    form_results,
+    kernel_log_p,
+    score_log_p,
+)
 from immigrate.inference.term_moments import (
     Moments,
     cleared_moments,
     explained_covariance,
     raw_covariance,
+    with_uncertainty,
 )
 from immigrate.inference.term_statistics import term_results
 
@@ -207,3 +214,93 @@ def test_a_score_without_directions_does_not_count():
     forms = form_results(moments, np.ones((1, 4), dtype=bool))
     assert forms.log_p[1, 0, 0] == 0
     assert forms.weight[1, 0, 0] == 0
+
+
+def drawn_moments(n_terms=3, k=4, n_sets=5, seed=0):
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n_terms, k, 9))
+    S = np.matmul(root, root.transpose(0, 2, 1))
+    return Moments(3 * rng.normal(size=(n_terms, k, n_sets)), S, 1.1 * S)
+
+
+def test_the_score_is_the_chi2_of_its_own_columns():
+    """U'S^-1 U over the columns that each term names, whatever the others are."""
+    moments = drawn_moments(k=4 + 2)
+    is_low = np.array([[1, 1, 0, 1], [1, 0, 0, 0], [0, 1, 1, 0]], dtype=bool)
+    forms = form_results(moments, is_low)
+    for term, own in enumerate(is_low):
+        U, S = moments.U[term, :4][own], moments.S[term][:4, :4][np.ix_(own, own)]
+        expected = stats.chi2.logsf(np.sum(U * np.linalg.solve(S, U), axis=0), own.sum())
+        np.testing.assert_allclose(forms.log_p[1, term], expected, rtol=1e-8)
+        for single in (4, 5):
+            square = moments.U[term, single] ** 2 / moments.S[term, single, single]
+            expected = stats.chi2.logsf(square, 1)
+            np.testing.assert_allclose(forms.log_p[single - 2, term], expected, rtol=1e-8)
+    np.testing.assert_array_equal(forms.weight, 1.0)
+    triple = form_results(moments)
+    expected = np.sum(moments.U[0] * np.linalg.solve(moments.S[0], moments.U[0]), axis=0)
+    np.testing.assert_allclose(triple.log_p[0, 0], stats.chi2.logsf(expected, 6), rtol=1e-8)
+
+
+def test_the_kernel_form_is_a_mixture_by_the_eigenvalues_of_its_covariance():
+    """Three moments where p is above .01, the saddlepoint below."""
+    moments = drawn_moments(n_terms=4, n_sets=60)
+    found = kernel_log_p(moments.U * np.linspace(0.2, 3, 60), moments.S)
+    q = np.sum((moments.U * np.linspace(0.2, 3, 60)) ** 2, axis=1)
+    for term, S in enumerate(moments.S):
+        eigenvalues = np.linalg.eigvalsh(S)
+        powers = tuple(np.sum(eigenvalues**i) for i in (1, 2, 3))
+        body = log_three_moment_tail(q[term], powers)
+        is_far = body < np.log(0.01)
+        rows = np.tile(eigenvalues, (is_far.sum(), 1))
+        body[is_far] = log_saddlepoint_tail(q[term, is_far], rows)
+        np.testing.assert_allclose(found[term], body, rtol=1e-8)
+    assert (found < np.log(0.01)).any()
+    assert (found > np.log(0.01)).any()
+
+
+@pytest.mark.parametrize("m", [4, 50])
+def test_a_variance_that_rests_on_m_samples_is_enlarged_by_4_over_m(m):
+    n = 200
+    C = np.zeros((1, 1, n))
+    C[0, 0, :m] = 1.5
+    omega = np.full(n, 0.7)
+    nothing = np.empty((0, n))
+    contrast = Contrast(
+        residual=np.ones((n, 1)),
+        variance=omega,
+        fourth_cumulant=2 * omega**2,
+        share_left=1.0,
+        explained=nothing,
+        added=nothing,
+        is_estimated=True,
+    )
+    raw = raw_covariance(C, contrast)
+    kurtosis = np.square(C**2) @ contrast.fourth_cumulant
+    enlarged = with_uncertainty(raw, raw, kurtosis)
+    np.testing.assert_allclose(enlarged, raw * (1 + 4 / m))
+    # The pass over a term does the same, and does not test a column that rests on few.
+    S = cleared_moments(C, np.empty((1, 0, n)), contrast).S
+    np.testing.assert_allclose(S, enlarged if m == 50 else 0.0)
+
+
+def test_unequal_variances_give_back_what_they_added():
+    rng = np.random.default_rng(0)
+    A, F, G = rng.normal(size=(2, 3, 8)), rng.normal(size=(4, 8)), rng.normal(size=(2, 8))
+    nothing = np.empty((8, 0))
+    contrast = Contrast(nothing, np.ones(8), np.ones(8), 1.0, F, G)
+    for a, found in zip(A, explained_covariance(A, contrast)):
+        np.testing.assert_allclose(found, a @ F.T @ F @ a.T - a @ G.T @ G @ a.T, atol=1e-12)
+
+
+def test_the_statistic_is_the_kernel_form_over_its_mean():
+    data = additive_problem(n=200, n_classes=3)
+    contrasts = fitted_additive_model(data).contrasts(data)
+    terms = all_pairs(data)
+    found = term_results(data, terms, contrasts).statistic
+    expected = np.zeros(len(terms))
+    for contrast in contrasts:
+        one = moments_of(data, terms, contrast)
+        trace = np.einsum("bkk->b", one.S[:, :16, :16])
+        expected += np.sum(one.U[:, :16, 0] ** 2, axis=1) / trace / len(contrasts)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)

@@ -6,7 +6,11 @@ from hypothesis import given, settings
 from problems import Problem, plain, problems, random_problem
 
 from immigrate.core.couplings import soft_coupling
+from immigrate.core.differences import ColumnDifferences
+from immigrate.core.forms import CUBIC, LINEAR, QUADRATIC
 from immigrate.core.objective import anchor_cost
+from immigrate.core.pairs import Pairs
+from immigrate.kernels.pieces import Pieces
 
 
 @settings(max_examples=30)
@@ -31,3 +35,39 @@ def test_repeated_rows_are_hits_at_distance_zero():
     at = plain(Problem(X, y, problem.W, 1e-6, np.full(20, 1 / 20))).margin(problem.W, 1e-6)
     own = at.scores.distance[np.arange(20), y]
     np.testing.assert_allclose(own, 0, atol=1e-12)
+
+
+def test_only_samples_that_count_are_references():
+    X, y = np.arange(10.0).reshape(5, 2), np.array([0, 1, 0, 1, 0])
+    pieces = Pieces.of(X, y, count=np.array([1.0, 0, 2, 0.5, 0]), is_anchor=X[:, 0] > 3)
+    np.testing.assert_array_equal(pieces.pairs.references, [0, 2, 3])
+    np.testing.assert_array_equal(pieces.pairs.anchors, [2, 3, 4])
+
+
+def test_nothing_is_expected_of_a_feature_that_no_reference_knows():
+    X = np.array([[np.nan, 0.0], [1.0, 1.0], [5.0, 2.0]])
+    d = ColumnDifferences.of(X, count=np.array([1.0, 0.0, 0.0]))
+    samples = d.samples(X)
+    np.testing.assert_array_equal(d(samples, samples)[0][0], 0.0)
+    np.testing.assert_array_equal(d(samples, samples)[0][1:, 1:], [[0.0, 4.0], [4.0, 0.0]])
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns"), [(1, 1), (2, 3), (64, 512)])
+def test_tiles_hold_every_pair_once(n_rows, n_columns):
+    pairs = Pairs(np.array([3, 1, 4]), np.array([0, 2, 3, 5, 6]))
+    met = [
+        (row, column)
+        for rows, columns in pairs.tiles(n_rows, n_columns)
+        for row in rows.tolist()
+        for column in columns.tolist()
+    ]
+    assert max(len(rows) for rows, _ in pairs.tiles(n_rows, n_columns)) <= n_rows
+    assert sorted(met) == [(a, r) for a in (1, 3, 4) for r in (0, 2, 3, 5, 6)]
+
+
+@pytest.mark.parametrize(("form", "dimensions"), [(LINEAR, 1), (QUADRATIC, 2), (CUBIC, 3)])
+def test_the_degree_of_a_form_is_that_of_its_distance(form, dimensions):
+    rng = np.random.default_rng(0)
+    W, d = rng.uniform(size=(3,) * dimensions), rng.uniform(size=(3, 4, 5))
+    once, twice = form.distance(W, d), form.distance(W, 2 * d)
+    np.testing.assert_allclose(twice, 2**form.degree * once)

@@ -7,8 +7,17 @@ from hypothesis import strategies as st
 from problems import plain, problems, random_problem
 
 from immigrate.core.cones import MATRIX_SETS, Cone, nonnegative_part, unit
+from immigrate.kernels.results import MarginPass
 from immigrate.problems import MarginProblem
-from immigrate.solvers import Stop, full_steps, spectral_descent
+from immigrate.solvers import (
+    Descent,
+    FullSteps,
+    Stop,
+    even_start,
+    full_steps,
+    resolved_solver,
+    spectral_descent,
+)
 
 TOL = 1e-3
 
@@ -153,3 +162,121 @@ def test_overflowing_features_are_refused():
     X = np.array([[0.0], [1e200], [0.0], [2e200]])
     with pytest.raises(ValueError, match="Scale the features"):
         MarginProblem(X, np.array([0, 0, 1, 1]))
+
+
+class Bowl:
+    """|W - target|^2 / 2 as a problem: everything about it is known."""
+
+    def __init__(self, target):
+        self.target, self.visited = target, []
+
+    def evaluate(self, W, sigma, *, reject_above=np.inf):
+        self.visited.append(W)
+        cost = float(np.sum((W - self.target) ** 2)) / 2
+        return MarginPass(cost, W - self.target if cost <= reject_above else None, None)
+
+    def cost_rounding(self, sigma):
+        return 1e-15
+
+
+def on_the_sphere(x, y):
+    return np.array([[x, 0.0], [0.0, y]]) / np.hypot(x, y)
+
+
+def test_steps_are_counted_and_told_one_by_one():
+    problem = random_problem(3, n=40, p=5, sigma=1.0)
+    for solver in (full_steps, spectral_descent):
+        for most in (1, 2, 5):
+            told = []
+            solution = solver(
+                MarginProblem(problem.X, problem.y),
+                unit(MATRIX_SETS["psd"].prox(problem.W, 0.0)),
+                1.0,
+                MATRIX_SETS["psd"],
+                max_iter=most,
+                tol=0.0,
+                on_step=lambda *step, told=told: told.append(step),
+            )
+            assert solution.stop is Stop.MAX_ITER
+            assert solution.n_iter == most
+            assert not solution.converged
+            assert [step for step, _, _ in told] == list(range(most + 1))
+            assert tuple(cost for _, cost, _ in told) == solution.objective_path
+            assert told[-1][2] == solution.gap
+
+
+def test_full_steps_may_end_after_the_first():
+    problem = random_problem(3, n=40, p=5, sigma=4.0)
+    margin = MarginProblem(problem.X, problem.y)
+    solution = full_steps(margin, problem.W, 4.0, MATRIX_SETS["psd"], max_iter=9, tol=1e9)
+    assert (solution.stop, solution.n_iter, solution.n_passes) == (Stop.TOLERANCE, 1, 2)
+
+
+def test_a_gap_of_the_tolerance_is_small_enough():
+    """At the minimum of a cost that is flat to rounding the gap is 0, and 0 is asked for."""
+    target = on_the_sphere(1.0, 1.0)
+    solution = spectral_descent(
+        Bowl(2 * target), target, 1.0, MATRIX_SETS["nonnegative"], max_iter=5, tol=1e-15
+    )
+    assert (solution.stop, solution.n_iter, solution.n_passes) == (Stop.TOLERANCE, 0, 1)
+
+
+def test_refused_points_come_nearer_by_factors_of_four():
+    """Where all costs rise: the paper's point, a step as long as the weights, then cuts."""
+    start = on_the_sphere(1.0, 1.0)
+
+    class Hilltop(Bowl):
+        def evaluate(self, W, sigma, *, reject_above=np.inf):
+            self.visited.append(W)
+            is_start = np.array_equal(W, start)
+            gradient = np.diag([-1e-3, 1e-3])
+            return MarginPass(0.0 if is_start else 1.0, gradient if is_start else None, None)
+
+    hill = Hilltop(start)
+    solution = spectral_descent(hill, start, 1.0, MATRIX_SETS["nonnegative"], max_iter=5, tol=1e-6)
+    assert solution.stop is Stop.STALLED
+    np.testing.assert_array_equal(solution.weights, start)
+    assert solution.n_passes == len(hill.visited) == 22
+    np.testing.assert_allclose(hill.visited[1], on_the_sphere(1.0, 0.0), atol=1e-12)
+    for cut, point in enumerate(hill.visited[2:]):
+        # A step as long as the weights: <d, d> = 1 with d along the gradient of size sqrt(2).
+        moved = start + 4.0**-cut * np.diag([1.0, -1.0]) / np.sqrt(2)
+        np.testing.assert_allclose(point, unit(np.maximum(moved, 0.0)), atol=1e-12)
+
+
+def test_the_second_step_has_the_length_of_barzilai_and_borwein():
+    """A bowl has curvature 1 everywhere, so its second step is 1 long: to the target itself."""
+    target, start = on_the_sphere(1.0, 0.3), on_the_sphere(0.2, 1.0)
+    bowl = Bowl(target)
+    solution = spectral_descent(
+        bowl, start, 1.0, MATRIX_SETS["nonnegative"], max_iter=5, tol=1e-12, first_step=0.3
+    )
+    moved = start - 0.3 * (start - target)
+    np.testing.assert_allclose(bowl.visited[1], unit(moved), atol=1e-12)
+    np.testing.assert_allclose(bowl.visited[2], target, atol=1e-12)
+    assert solution.next_step == pytest.approx(1.0)
+
+
+def test_the_solver_says_what_it_needs():
+    with pytest.raises(ValueError, match="needs a projection and constraint='clip' is none"):
+        Descent().check_fits(MATRIX_SETS["clip"], "clip")
+    FullSteps().check_fits(MATRIX_SETS["clip"], "clip")
+    Descent().check_fits(MATRIX_SETS["psd"], "psd")
+
+
+def test_solvers_go_by_their_names_and_limits():
+    assert isinstance(resolved_solver("monotone"), Descent)
+    found = resolved_solver("paper", max_iter=7)
+    assert isinstance(found, FullSteps)
+    assert found.max_iter == 7
+    # As their docstrings promise.
+    assert (Descent().max_iter, Descent().tol) == (100, 1e-3)
+    assert (FullSteps().max_iter, FullSteps().tol) == (10, 1e-3)
+    own = Descent(max_iter=3)
+    assert resolved_solver(own, max_iter=9) is own
+    assert own.with_limits(tol=0.5).get_params() == own.get_params() | {"tol": 0.5}
+    np.testing.assert_array_equal(even_start(own, 4), np.full(4, 0.25))
+    with pytest.raises(ValueError, match="starts from even weights"):
+        even_start(Descent(init="random"), 4)
+    with pytest.raises(ValueError, match="starts from even weights"):
+        even_start(Descent(init=np.eye(2)), 2)

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from immigrate.core.forms import QUADRATIC
 from immigrate.typing import Array
-
-
-def absolute_differences(X: Array, x: Array) -> Array:
-    """Element-wise |X_j - x| of every row of `X` to one sample `x`."""
-    return np.abs(X - x)  # (n, p)
 
 
 def quadratic_manhattan(d: Array, W: Array) -> Array:

@@ -114,10 +114,8 @@ def _has_dummies(levels: Levels, basis: Basis) -> bool:
 
 def _dummies(levels: Levels) -> Array:
     """One column per level, the rarest sharing one where there are very many."""
-    if levels.n_levels <= MOST_NOMINAL_DUMMIES:
-        return np.eye(levels.n_levels)
-    column = np.minimum(np.arange(levels.n_levels), MOST_NOMINAL_DUMMIES - 1)
-    return np.eye(MOST_NOMINAL_DUMMIES)[column]
+    n_columns = min(levels.n_levels, MOST_NOMINAL_DUMMIES)
+    return np.eye(n_columns)[np.minimum(np.arange(levels.n_levels), n_columns - 1)]
 
 
 def _smooth_columns(levels: Levels, basis: Basis) -> Array:

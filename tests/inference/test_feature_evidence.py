@@ -1,0 +1,103 @@
+"""Evidence for features against its definition: dense matrices, the feature's columns cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from inference.problems import additive_problem, encoded, mixed_problem
+
+from immigrate.inference.additive import design, null_model
+from immigrate.inference.feature_evidence import LIGHTER, feature_evidence
+from immigrate.inference.outcomes import number_outcome
+from immigrate.inference.ridge import INTERCEPT_PENALTY
+from immigrate.inference.term_columns import low_columns, term_columns
+from immigrate.inference.term_forms import combined_log_p, form_results
+from immigrate.inference.term_moments import with_uncertainty, without_untestable
+
+
+def number_problem():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 4))
+    values = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.4 * X[:, 2] + rng.normal(size=160)
+    data = encoded(X, np.arange(160) % 2, weight=rng.integers(1, 3, 160).astype(float))
+    return replace(data, outcome=number_outcome(values, data.weight))
+
+
+def inverse_of_the_others(model, weight, v, penalty, is_out):
+    """H_o: the inverse of the penalised information of the columns that stay, 0 elsewhere."""
+    full = model.Z.T @ ((weight * v)[:, None] * model.Z)
+    full += np.diag(np.maximum(penalty, INTERCEPT_PENALTY))
+    H = np.zeros_like(full)
+    stays = np.ix_(~is_out, ~is_out)
+    H[stays] = np.linalg.inv(full[stays])
+    return full, H
+
+
+def log_p_without(data, model, contrast, feature):
+    """Log p of one feature given the others, for two classes or a number."""
+    Z, weight, is_number = model.Z, data.weight, data.outcome.is_number
+    is_out = design(data, model.features)[2] == feature
+    v = np.ones(len(weight)) if is_number else (model.means * (1 - model.means))[:, 0]
+    full, _ = inverse_of_the_others(model, weight, v, model.penalty, is_out)
+    # One Newton step from the fit takes the columns to 0 and moves the others along.
+    beta = model.coefficients[:, 0].copy()
+    moved = full[np.ix_(~is_out, is_out)] @ beta[is_out]
+    beta[~is_out] += np.linalg.solve(full[np.ix_(~is_out, ~is_out)], moved)
+    beta[is_out] = 0.0
+    mu = data.outcome.link.means((Z @ beta)[:, None])[:, 0]
+    is_evident = model.refit_penalty <= 0.02 * model.penalty
+    light = model.refit_penalty * np.where(is_evident, LIGHTER, 1.0)
+    _, H = inverse_of_the_others(model, weight, v, light, is_out)
+    own = np.ones(len(weight)) if is_number else mu * (1 - mu)
+    e = data.Y[:, 0] - mu
+    r = e - own * (Z @ (H @ (Z.T @ (weight * e))))
+    C = term_columns(data.functions, np.array([[feature]]))[0]
+    cleared = C - ((Z @ H) @ (Z.T @ ((weight * own)[:, None] * C.T))).T
+    if is_number:
+        variance = weight * r**2 / contrast.share_left
+        fourth, scale = 2 * variance**2 / weight, 1.0
+    else:
+        variance = weight * own
+        due = contrast.share_left * variance.sum()
+        fourth, scale = variance * (1 - 6 * own), np.sqrt(due / np.sum(weight * r**2))
+    S, raw = ((A * variance) @ A.T for A in (cleared, C))
+    kurtosis = C**4 @ fourth
+    if is_number:
+        S = with_uncertainty(S[None], raw[None], kurtosis[None])[0]
+    U = C @ (weight * r) * scale
+    moments = without_untestable(U[None, :, None], S[None], raw[None], kurtosis[None], 0.95)
+    forms = form_results(moments, low_columns(data.functions, np.array([[feature]])))
+    return combined_log_p([forms])[0, 0]
+
+
+@pytest.mark.parametrize("problem", [additive_problem, mixed_problem, number_problem])
+def test_evidence_given_the_others_is_that_of_the_columns_cut(problem):
+    data, model = null_model(problem())
+    contrasts = model.contrasts(data)
+    evidence = feature_evidence(data, model, contrasts)
+    expected = [log_p_without(data, model, contrasts[0], a) for a in range(len(data.levels))]
+    np.testing.assert_allclose(evidence.log_p_given_others, expected, rtol=1e-5, atol=1e-9)
+
+
+def test_names_of_three_classes_do_not_matter_to_the_evidence():
+    data = additive_problem(n_classes=3)
+    renamed = additive_problem(n_classes=3)
+    order = np.array([2, 0, 1])
+    renamed = replace(
+        renamed,
+        outcome=replace(
+            renamed.outcome,
+            Y=renamed.Y[:, order],
+            strata=np.argsort(order)[renamed.outcome.strata],
+        ),
+    )
+    found = []
+    for one in (data, renamed):
+        own, model = null_model(one)
+        found.append(feature_evidence(own, model, model.contrasts(own)))
+    np.testing.assert_allclose(found[0].log_p, found[1].log_p, rtol=1e-6)
+    np.testing.assert_allclose(
+        found[0].log_p_given_others, found[1].log_p_given_others, rtol=1e-4, atol=1e-6
+    )
