@@ -62,12 +62,19 @@ def _answer(question: str, names: list[str], remark: str, **more: Any) -> Answer
     return {"question": question, "headline": names, "details": [], "remark": remark} | more
 
 
-def _evidence(names: list[str], row: dict[str, Any]) -> dict[str, Any]:
+def _evidence(names: list[str], row: dict[str, Any], size: str) -> dict[str, Any]:
     return {
         "names": names,
-        "evidence": f"adjusted p {p_text(row['p_adjusted'])}, size {size_text(row)}",
+        "evidence": f"adjusted p {p_text(row['p_adjusted'])}, {size}",
         "words": sentence(row["direction"]),
     }
+
+
+def _own_size(row: dict[str, Any], alpha: float) -> str:
+    """The size of a feature's effect, where it has one that the others do not explain."""
+    if row["p_given_others"] <= alpha:
+        return f"size {size_text(row)}"
+    return f"given the others p {p_text(row['p_given_others'])}"
 
 
 def _of_features(test: dict[str, Any]) -> Answer:
@@ -84,7 +91,10 @@ def _of_features(test: dict[str, Any]) -> Answer:
         question,
         _headline([[row["feature"]] for row in shown]),
         f"{len(shown)} of {n}, each on its own, at a family-wise error of {test['alpha']:g}.",
-        details=[_evidence([row["feature"]], row) for row in shown[:MOST_DETAILED]],
+        details=[
+            _evidence([row["feature"]], row, _own_size(row, test["alpha"]))
+            for row in shown[:MOST_DETAILED]
+        ],
     )
 
 
@@ -109,7 +119,10 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
         _headline(pairs),
         f"{len(found)} of {n:,} pairs, beyond the features' own effects, at a family-wise error "
         f"of {test['alpha']:g}.",
-        details=[_evidence(pair, row) for pair, row in zip(pairs[:MOST_DETAILED], found)],
+        details=[
+            _evidence(pair, row, f"size {size_text(row)}")
+            for pair, row in zip(pairs[:MOST_DETAILED], found)
+        ],
     )
 
 
@@ -123,39 +136,45 @@ def _of_predictions(found: dict[str, Any] | None, n_classes: int) -> Answer:
     if found is None:
         why = "The smallest class has too few samples to hold some out."
         return _answer(question, ["Not measured"], why, is_none=True)
-    guess = 1 / n_classes
-    balanced, auc = found["balanced_accuracy"], found["auc"]
-    is_shown = balanced["low"] > guess and auc["low"] > 0.5
-    name, told = ("accuracy", found["accuracy"])
-    against = f"the largest class alone is {percent(found['largest_class'])}"
+    guess = percent(1 / n_classes)
+    plain, balanced, auc = (found[name] for name in ("accuracy", "balanced_accuracy", "auc"))
+    details = [
+        f"AUC {auc['value']:.2f} ({auc['low']:.2f} to {auc['high']:.2f}); guessing gives 0.50",
+        f"balanced accuracy {_in_percent(balanced)}; guessing gives {guess}",
+    ]
     if found["is_imbalanced"]:
-        name, told, against = "balanced accuracy", balanced, f"guessing gives {percent(guess)}"
-    remark = f"Samples held out in {found['n_folds']} folds."
-    if found["is_imbalanced"]:
-        remark += (
-            f" Plain accuracy, {found['accuracy']['value']:.1%}, says little: the largest class "
-            f"alone is {found['largest_class']:.1%} of the samples."
-        )
+        headline, remark = f"AUC {auc['value']:.2f}", _of_imbalance(found, 1 / n_classes)
+    else:
+        headline, remark = f"{percent(plain['value'])} right", ""
+        details[1] = f"accuracy {_in_percent(plain)}; guessing gives {guess}"
+    # An order of the samples no better than chance is what guessing gives.
+    is_shown = auc["low"] > 0.5
     return _answer(
         question,
-        [f"{percent(told['value'])} {name}" if is_shown else "Not better than guessing"],
-        remark,
+        [headline if is_shown else "Not better than guessing"],
+        f"Samples held out in {found['n_folds']} folds, with 95 % intervals.{remark}",
         is_none=not is_shown,
-        details=[
-            {
-                "names": [],
-                "evidence": f"{name} {percent(told['value'])} ({percent(told['low'])} to "
-                f"{percent(told['high'])}); {against}",
-                "words": "",
-            },
-            {
-                "names": [],
-                "evidence": f"AUC {auc['value']:.2f} ({auc['low']:.2f} to {auc['high']:.2f}); "
-                "guessing gives 0.50",
-                "words": "",
-            },
-        ],
+        details=[{"names": [], "evidence": text, "words": ""} for text in details],
     )
+
+
+def _in_percent(found: dict[str, float]) -> str:
+    value, low, high = (percent(found[name]) for name in ("value", "low", "high"))
+    return f"{value} ({low} to {high})"
+
+
+def _of_imbalance(found: dict[str, Any], guess: float) -> str:
+    """What accuracy hides where one class is much larger."""
+    remark = (
+        f" Plain accuracy, {100 * found['accuracy']['value']:.1f} %, says little: the largest "
+        f"class alone is {100 * found['largest_class']:.1f} % of the samples."
+    )
+    if found["balanced_accuracy"]["low"] <= guess < found["auc"]["low"]:
+        remark += (
+            " The order of the samples is better than chance, the predicted classes are hardly "
+            "better than always naming the largest one."
+        )
+    return remark
 
 
 def in_lines(title: str, found: list[Answer]) -> str:

@@ -15,7 +15,7 @@ from immigrate.columns import read_table, read_training_table
 from immigrate.typing import Array
 
 
-class EncodedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class EncodedColumns(TransformerMixin, BaseEstimator):
     """Any table as numbers for other libraries.
 
     Numbers in standard deviations from their mean, which stands where one is missing; a column

@@ -143,8 +143,8 @@ class Evidence:
         """Joint effects on a grid or by levels, of as many pairs as have room."""
         if self.test is None or not self.test.n_tests_:
             return []
-        rows, n_values = [], 0
-        names = self.names
+        rows: list[dict[str, Any]] = []
+        n_values, names = 0, self.names
         for row in self.test.table_.head(MOST_SURFACES).itertuples():
             try:
                 effect = self.test.effect(str(row.feature_1), str(row.feature_2))

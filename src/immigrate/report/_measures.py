@@ -124,7 +124,9 @@ def calibration(found: HeldOut, labels: list[str]) -> list[dict[str, Any]]:
     for c in shown:
         p, is_in = found.probability[:, c], found.codes == c
         parts = np.array_split(np.argsort(p, kind="stable"), min(N_BINS, max(1, len(p) // 10)))
-        bins = [accuracy(is_in[part], np.ones(len(part))) for part in parts if len(part)]
+        bins = [
+            accuracy(is_in[part], np.ones(len(part), dtype=np.intp)) for part in parts if len(part)
+        ]
         curves.append(
             {
                 "label": labels[c],

@@ -18,12 +18,6 @@ SCRIPTS = ("base.js", "tables.js", "pictures.js", "pair.js", "main.js")
 STYLES = ("page.css",)
 # What would end the element that holds the data, or begin a comment in it.
 ESCAPED = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-    "\u2028": "\\u2028",
-    "\u2029": "\\u2029",
-}
 
 
 def page(summary: dict[str, Any]) -> str:

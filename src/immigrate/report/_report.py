@@ -228,7 +228,7 @@ def _words_of_screen(X: Any) -> str:
     return (
         f"With {np.shape(X)[1]} features the model is screened: at most {KEPT_OF_WIDE} of them, "
         "those that IM4E finds strongest one by one, enter the weight matrix, and the screen is "
-        f"made anew in each of the {FOLDS_OF_WIDE} folds unless others were asked for. It can lose "
+        "made anew in every fold. It can lose "
         "features that matter only together. The test does not: it looks at all features and all "
         "pairs."
     )
@@ -258,14 +258,14 @@ def _fitted(estimator: Any, given: Given, n_jobs: int | None) -> tuple[Any, list
     user and not the page.
     """
     estimator = clone(estimator)
-    last = _last_step(estimator)
-    # A number that the user gave to the model stays.
-    if n_jobs is not None and last.get_params(deep=False).get("n_jobs", 0) is None:
-        last.set_params(n_jobs=n_jobs)
+    # A number that the user gave to the model stays; the page shows the settings without ours.
+    is_free = _last_step(estimator).get_params(deep=False).get("n_jobs", 0) is None
+    if is_free:
+        _last_step(estimator).set_params(n_jobs=n_jobs)
     # What there is to say about columns is in the summary.
     with heard_warnings(unsaid=ColumnWarning) as heard:
         model = _fitted_with_names(estimator, given.X, given.y)
-    if last.get_params(deep=False).get("n_jobs", 0) is not None:
+    if is_free:
         _last_step(model).set_params(n_jobs=None)
     return model, list(dict.fromkeys(heard))
 
