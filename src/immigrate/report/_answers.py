@@ -59,7 +59,8 @@ def sentence(words: str) -> str:
 
 def _answer(question: str, names: list[str], remark: str, **more: Any) -> Answer:
     """`names` are written one beside the other, as the headline."""
-    return {"question": question, "headline": names, "details": [], "remark": remark} | more
+    plain = {"question": question, "headline": names, "details": [], "remark": remark}
+    return plain | {"is_none": False} | more
 
 
 def _evidence(names: list[str], row: dict[str, Any], size: str) -> dict[str, Any]:
