@@ -3,13 +3,18 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow test-oldest faults fuzz bench paper-smoke lint docs requirements clean
+.PHONY: demo test browser test-slow test-oldest faults fuzz bench paper-smoke lint docs requirements clean
 
-demo: $(VENV)/.installed-test
+# No test tools: what the report needs and no more.
+demo: $(VENV)/.installed-report
 	$(BIN)/python -m immigrate.demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto
+
+# The pages of the report in Chromium: apt-get install chromium chromium-driver.
+browser: $(VENV)/.installed-browser
+	$(BIN)/python -m pytest tests/browser
 
 test-slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow

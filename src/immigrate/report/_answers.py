@@ -47,7 +47,7 @@ def size_text(row: dict[str, Any]) -> str:
     >>> size_text({"size": 1.234, "size_low": 0.5, "size_high": 2.0})
     '1.23 (0.50 to 2.00)'
     """
-    if isnan(row["size"]):
+    if row["size"] is None or isnan(row["size"]):
         return "–"
     return "{size:.2f} ({size_low:.2f} to {size_high:.2f})".format_map(row)
 

@@ -78,8 +78,9 @@ def summarised(
         "model": model_summary(estimator, model, warned, choices),
         "software": software(),
     }
-    summary["answers"] = answers(summary)
-    return {name: plain(value) for name, value in summary.items()}
+    # From what the page shows: the cards and the tables must not differ in a last digit.
+    summary = plain(summary)
+    return summary | {"answers": answers(summary)}
 
 
 def stated_date() -> date:

@@ -102,6 +102,7 @@ function sharesPicture(a, b, nameA, nameB) {
     const i = left.of(A.values[k]), j = up.of(B.values[k]);
     if (i >= 0 && j >= 0) counts[i][j][samples.codes[k]]++;
   });
+  const overall = samples.codes.filter(code => code === 1).length / samples.codes.length;
   const [x0, x1, y0, y1] = bounds(), w = (x1 - x0) / left.names.length, h = (y1 - y0) / up.names.length;
   const ticks = (names, from, step) => ({ ticks: names.map((text, k) => ({ at: from + (k + 0.5) * step, text })), step: Math.abs(step) });
   const svg = framed(`Shares of the classes by ${nameA} and ${nameB}`, nameA, nameB, ticks(left.names, x0, w), ticks(up.names, y0, h));
@@ -111,8 +112,8 @@ function sharesPicture(a, b, nameA, nameB) {
     if (!n) return svg.append(draw("rect", { ...box, class: "faint-fill" }));
     const middle = x + w / 2, centre = y + height / 2;
     if (classes.length === 2) {
-      const share = cell[1] / n;
-      svg.append(draw("rect", { ...box, class: share >= 0.5 ? "f1" : "f0", "fill-opacity": 0.04 + 0.9 * Math.abs(share - 0.5) }));
+      const share = cell[1] / n, beyond = share - overall;
+      svg.append(draw("rect", { ...box, class: beyond >= 0 ? "f1" : "f0", "fill-opacity": 0.03 + 0.6 * Math.abs(beyond) / (beyond >= 0 ? 1 - overall : overall) }));
       svg.append(draw("text", { x: middle, y: centre + 1, "text-anchor": "middle", "font-weight": 650 }, percentText(share)));
     } else {
       let from = x + 6;
@@ -125,7 +126,7 @@ function sharesPicture(a, b, nameA, nameB) {
     if (height > 34) svg.append(draw("text", { class: "soft-text", x: middle, y: centre + 16, "text-anchor": "middle" }, `n = ${n}`));
   }));
   const thirds = A.levels && B.levels ? "" : "; numbers in thirds";
-  return figure(svg, classes.length === 2 ? `Share of ${classes[1]} in each part${thirds}` : `Shares of the classes in each part${thirds}`, "pair-shares");
+  return figure(svg, classes.length === 2 ? `Share of ${classes[1]} in each part; ${percentText(overall)} of all${thirds}` : `Shares of the classes in each part${thirds}`, "pair-shares");
 }
 
 function surfacePicture(surface, nameA, nameB, c) {
@@ -146,6 +147,16 @@ function surfacePicture(surface, nameA, nameB, c) {
   return figure(svg, `What the pair adds to the log-odds of ${surface.classes[c]} beyond both features alone: at most ±${most.toPrecision(2)};${other} pale where the interval holds 0`, "pair-effect");
 }
 
+// Of several classes the one on which the pair acts most comes first.
+function surfaceBox(surface, nameA, nameB) {
+  const reach = c => Math.max(...surface.value[c].flat().map(Math.abs));
+  const first = surface.classes.reduce((best, _, c) => reach(c) > reach(best) ? c : best, 0);
+  const picture = el("div", {}, surfacePicture(surface, nameA, nameB, first));
+  if (surface.classes.length === 1) return picture;
+  const choice = el("select", { id: "surface-class", onchange: () => picture.replaceChildren(surfacePicture(surface, nameA, nameB, +choice.value)) }, surface.classes.map((name, c) => el("option", { value: c, selected: c === first }, name)));
+  return el("div", {}, el("div", { class: "tools" }, el("label", { for: "surface-class" }, "Effect on", choice)), picture);
+}
+
 function showPair(i) {
   const { pairs } = data, box = byId("pair-picture"), a = pairs.a[i], b = pairs.b[i], names = [pairs.names[a], pairs.names[b]];
   const parts = [el("h3", {}, pairNode(...names))];
@@ -156,7 +167,7 @@ function showPair(i) {
   if (columnOf(a) && columnOf(b)) parts.push(classLegend(), samplesPicture(a, b, ...names), sharesPicture(a, b, ...names));
   else parts.push(el("p", { class: "notice" }, "The samples of these features are not in this file, to keep it small: it holds those of the strongest pairs. Make a report of these columns alone to see them."));
   const surface = data.surfaces.find(one => (one.a === a && one.b === b) || (one.a === b && one.b === a));
-  if (surface) surface.classes.forEach((_, c) => parts.push(surfacePicture(surface, data.pairs.names[surface.a], data.pairs.names[surface.b], c)));
+  if (surface) parts.push(surfaceBox(surface, pairs.names[surface.a], pairs.names[surface.b]));
   box.replaceChildren(...parts);
   box.dataset.pair = names.join(" × ");
   say(`Picture of ${names.join(" and ")}`);

@@ -43,8 +43,8 @@ function heatMap(threshold, openPair, openFeature) {
       svg.append(rect);
     }
   }
-  const rest = pairs.names.length - m;
-  return figure(svg, `The darker, the stronger the evidence (adjusted p); framed: shown. Round: a feature on its own.${rest > 0 ? ` The ${m} features of the strongest pairs; ${rest} more are in the table.` : ""}`, "pairs-map");
+  const rest = new Set([...pairs.a, ...pairs.b]).size - m;
+  return figure(svg, `The fuller the colour, the stronger the evidence (adjusted p); framed: shown. Round: a feature on its own.${rest > 0 ? ` The ${m} features of the strongest pairs; ${rest} more are in the table.` : ""}`, "pairs-map");
 }
 
 function network(threshold, openPair) {
@@ -141,17 +141,17 @@ function confusionPicture(found) {
 const PART_WORDS = { crowding: "how many neighbours are near", rounding: "members vote for one class only", rest: "all other parts together" };
 function partsPicture(row) {
   const names = row.parts.map(part => PART_WORDS[part.kind] || (part.feature_2 ? `${part.feature_1} × ${part.feature_2}` : part.feature_1));
-  const width = 560, left = 230, height = 26 * row.parts.length + 30, most = Math.max(...row.parts.map(part => Math.abs(part.part))) || 1;
+  const [width, left, mostSigns] = isNarrow ? [350, 130, 19] : [560, 230, 34], height = 26 * row.parts.length + 30, most = Math.max(...row.parts.map(part => Math.abs(part.part))) || 1;
   const zero = left + (width - left - 20) / 2, x = linear(-most, most, left + 45, width - 50);
   const svg = canvas(width, height, `Parts of the margin of row ${row.row}`);
   svg.append(draw("path", { class: "axis", d: `M${x(0)},4V${height - 26}` }));
   row.parts.forEach((part, k) => {
     const y = 26 * k + 6, end = x(part.part), isUp = part.part >= 0;
-    svg.append(label(names[k], 34, { x: left - 6, y: y + 14, "text-anchor": "end" }));
+    svg.append(label(names[k], mostSigns, { x: left - 6, y: y + 14, "text-anchor": "end" }));
     svg.append(draw("rect", { x: Math.min(x(0), end), y, width: Math.max(1, Math.abs(end - x(0))), height: 18, rx: 2, class: `f${classOf(isUp ? row.predicted : row.against)}` }));
     svg.append(draw("text", { class: "soft-text", x: end + (isUp ? 5 : -5), y: y + 13, "text-anchor": isUp ? "start" : "end" }, (isUp ? "+" : "−") + Math.abs(part.part).toPrecision(2)));
   });
-  svg.append(label(`to ${row.predicted} →`, 28, { class: "soft-text", x: zero + 14, y: height - 8, "text-anchor": "start" }));
-  svg.append(label(`← to ${row.against}`, 28, { class: "soft-text", x: zero - 14, y: height - 8, "text-anchor": "end" }));
+  svg.append(label(`to ${row.predicted} →`, isNarrow ? 14 : 28, { class: "soft-text", x: zero + 14, y: height - 8, "text-anchor": "start" }));
+  svg.append(label(`← to ${row.against}`, isNarrow ? 14 : 28, { class: "soft-text", x: zero - 14, y: height - 8, "text-anchor": "end" }));
   return figure(svg, `Row ${row.row} of the table, predicted ${row.predicted} with probability ${percentText(row.probability)}, truly ${row.true}; margin ${row.margin.toPrecision(3)}`, `row-${row.row}`);
 }

@@ -1,5 +1,7 @@
 // Tables that are searched, sorted and filtered; only one page of rows is ever in the document.
-const PAGE = 25;
+// Where a row takes many lines, the picture below must stay near.
+const isNarrow = matchMedia("(max-width: 40rem)").matches;
+const PAGE = isNarrow ? 6 : 20;
 // Stops of the slider: adjusted p-values.
 const STOPS = [...new Set([1e-6, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, alpha])].sort((a, b) => a - b);
 
