@@ -85,6 +85,11 @@ class Page:
         self.js("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", node)
         node.click()
 
+    def press(self, x, y):
+        for kind in ("mousePressed", "mouseReleased"):
+            event = {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}
+            self.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+
     @property
     def messages(self):
         return self.driver.get_log("browser")
