@@ -78,7 +78,8 @@ def explained_rows(
         last = model[-1] if isinstance(model, Pipeline) else model
         if not hasattr(last, "explain"):
             return []
-        explanation = last.explain(model[:-1].transform(rows) if last is not model else rows)
+        has_steps_before = last is not model and len(model) > 1
+        explanation = last.explain(model[:-1].transform(rows) if has_steps_before else rows)
     parts = explanation.parts
     return [
         {

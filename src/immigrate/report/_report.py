@@ -251,7 +251,7 @@ def _evidence(given: Given, model: Any, test: InteractionTest, say: Any) -> Evid
     return Evidence.of(model, read, test)
 
 
-def _fitted(estimator: Any, given: Given, n_jobs: int | None) -> tuple[Any, list[str]]:
+def _fitted(estimator: Any, given: Given, n_jobs: int | None = None) -> tuple[Any, list[str]]:
     """A fitted clone, with the names of columns where all its steps can pass them on; warnings.
 
     The warnings are those of this library; what other steps of a pipeline warn of reaches the
