@@ -21,9 +21,11 @@ def said(tmp_path_factory):
 def test_the_pair_is_found_that_weights_would_miss(said):
     text = said[0]
     first = text[: text.index("MONK-1")]
-    assert "Which pairs act together? drug × variant\n" in first
+    assert "Which pairs act together? treatment × variant\n" in first
     assert "Which features matter? age, severity\n" in first
-    assert "What weights alone would say: severity × age first, drug × variant in place" in first
+    assert (
+        "What weights alone would say: severity × age first, treatment × variant in place" in first
+    )
 
 
 def test_the_robots_are_told_apart(said):

@@ -26,7 +26,7 @@ def main() -> None:
             "Trial: a drug that helps carriers of a variant and harms the others",
             trial,
             "outcome",
-            truth="severity and age act each on its own, drug and variant only together",
+            truth="severity and age act each on its own, treatment and variant only together",
         ),
         show(
             "MONK-1: robots of class 1 have head and body of one shape, or a red jacket",

@@ -24,6 +24,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
+    "--hide-scrollbars",
 ]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = [
@@ -55,14 +56,14 @@ class Page:
     def __init__(self, driver):
         self.driver = driver
 
-    def open(self, path, *, width=1280, dark=False, media=""):
-        self.looks(width=width, dark=dark, media=media)
+    def open(self, path, *, width=1280, height=900, dark=False, media=""):
+        self.looks(width=width, height=height, dark=dark, media=media)
         self.driver.get_log("browser"), self.driver.get_log("performance")
         self.driver.get(Path(path).as_uri())
         return self
 
-    def looks(self, *, width=1280, dark=False, media=""):
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    def looks(self, *, width=1280, height=900, dark=False, media=""):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         wanted = {"media": media, "features": [scheme]}
@@ -113,21 +114,27 @@ def driver(tmp_path_factory):
         pytest.fail(reason)
     if reason:
         pytest.skip(reason)
+    driver = started(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+def started(profile):
+    """The browser, with the network off and a profile of its own."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
 
     options = Options()
     options.binary_location = next(filter(None, map(shutil.which, BROWSERS)))
-    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+    for flag in [*FLAGS, f"--user-data-dir={profile}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
     driver.execute_cdp_cmd("Network.enable", {})
     driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
-    yield driver
-    driver.quit()
+    return driver
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def test_tables_are_saved_as_csv(page, trial, downloads):
     page.open(trial)
     page.click("#pair-tools button")
     table = pd.read_csv(arrived(downloads, "pairs.csv"))
-    assert table.loc[0, ["feature_1", "feature_2"]].tolist() == ["drug", "variant"]
+    assert table.loc[0, ["feature_1", "feature_2"]].tolist() == ["treatment", "variant"]
     assert len(table) == 36
     assert table.loc[0, "size_low"] < table.loc[0, "size"] < table.loc[0, "size_high"]
 
@@ -60,4 +60,4 @@ def test_everything_is_saved_as_json(page, trial, downloads):
     page.click("#save-json")
     saved = json.loads(arrived(downloads, "report.json").read_text("utf-8"))
     assert saved["format"] == 1
-    assert saved["answers"][1]["headline"] == [["drug", "variant"]]
+    assert saved["answers"][1]["headline"] == [["treatment", "variant"]]

@@ -43,7 +43,7 @@ def test_it_says_nothing_and_asks_for_nothing(page, any_page):
 
 def test_the_answers_are_the_first_thing(page, trial):
     page.open(trial)
-    assert page.texts(".headline")[:2] == ["age, severity", "drug × variant"]
+    assert page.texts(".headline")[:2] == ["age, severity", "treatment × variant"]
     bottom = page.js("return document.querySelector('.answers').getBoundingClientRect().bottom")
     assert bottom < 900
 
@@ -57,7 +57,7 @@ def test_where_there_is_nothing_it_says_so(page, noise):
 
 def test_a_row_opens_its_pair(page, trial):
     page.open(trial)
-    assert picture(page) == "drug × variant"
+    assert picture(page) == "treatment × variant"
     page.click("#pair-table tbody tr:nth-child(3)")
     assert picture(page) == rows(page)[2]
     assert len(page.all("#pair-table tr.chosen")) == 1
@@ -115,7 +115,7 @@ def test_a_line_of_the_network_opens_its_pair(page, trial, by_keyboard):
         line.send_keys("\ue007")
     else:
         page.press(*page.js(MIDDLE, line))
-    assert picture(page) == "drug × variant"
+    assert picture(page) == "treatment × variant"
     assert "chosen" in line.get_attribute("class")
 
 
@@ -131,7 +131,7 @@ def test_the_slider_filters_the_table_and_the_network(page, trial):
     slider.send_keys("\ue011")  # to the start: the strictest
     assert len(page.all("#pair-network .edge")) == 1
     page.click("#tab-table")
-    assert rows(page) == ["drug × variant"]
+    assert rows(page) == ["treatment × variant"]
 
 
 def test_search_sort_and_filter(page, trial):
@@ -148,7 +148,7 @@ def test_search_sort_and_filter(page, trial):
     page.click("#pair-table thead th:nth-child(1) button")
     assert page.one("#pair-table thead th").get_attribute("aria-sort") == "descending"
     page.click("#pairs-filter option[value='found']")
-    assert rows(page) == ["drug × variant"]
+    assert rows(page) == ["treatment × variant"]
     page.click("#features-filter option[value='found']")
     assert rows(page, "#feature-table") == ["age", "severity"]
 

@@ -51,8 +51,8 @@ def test_samples_are_the_values_of_the_table():
     table = make_trial(120, random_state=0)
     report = Report.of(table, "outcome", cv=2)
     samples, names = report.summary["samples"], report.summary["pairs"]["names"]
-    drug = samples["columns"][str(names.index("drug"))]
-    assert [drug["levels"][k] for k in drug["values"]] == table["drug"].tolist()
+    drug = samples["columns"][str(names.index("treatment"))]
+    assert [drug["levels"][k] for k in drug["values"]] == table["treatment"].tolist()
     age = samples["columns"][str(names.index("age"))]
     assert np.array(age["values"], dtype=float) == pytest.approx(table["age"], nan_ok=True)
     assert [report.summary["data"]["classes"][k]["label"] for k in samples["codes"]] == list(
@@ -82,7 +82,7 @@ def test_surfaces_belong_to_their_pair():
     report = made()
     names = report.summary["pairs"]["names"]
     surface = report.summary["surfaces"][0]
-    assert {names[surface["a"]], names[surface["b"]]} == {"drug", "variant"}
+    assert {names[surface["a"]], names[surface["b"]]} == {"treatment", "variant"}
     effect = report.test.effect(names[surface["a"]], names[surface["b"]])
     assert np.array(surface["value"]) == pytest.approx(effect.value, rel=1e-3)
     assert surface["x"]["values"] == [str(value) for value in effect.axes[0].values]

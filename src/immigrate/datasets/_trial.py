@@ -39,14 +39,14 @@ def make_trial(n_samples: int = 400, *, random_state: Any = None) -> pd.DataFram
     >>> from immigrate.datasets import make_trial
     >>> table = make_trial(200, random_state=0)
     >>> list(table.columns[:5]), table["outcome"].unique().tolist()
-    (['patient', 'drug', 'variant', 'severity', 'age'], ['relapse', 'recovered'])
+    (['patient', 'treatment', 'variant', 'severity', 'age'], ['relapse', 'recovered'])
     """
     rng = check_random_state(random_state)
     normal = rng.standard_normal((n_samples, 5))
     table = pd.DataFrame(
         {
             "patient": [f"P-{i:04d}" for i in range(1, n_samples + 1)],
-            "drug": rng.choice(["drug", "placebo"], n_samples),
+            "treatment": rng.choice(["drug", "placebo"], n_samples),
             "variant": rng.choice(["carrier", "other"], n_samples),
             "severity": (50 + 12 * normal[:, 0]).round(1),
             "age": (58 + 11 * normal[:, 1]).round(),
@@ -57,7 +57,7 @@ def make_trial(n_samples: int = 400, *, random_state: Any = None) -> pd.DataFram
             "smoker": rng.choice([True, False], n_samples, p=[0.3, 0.7]),
         }
     )
-    is_helped = (table["drug"] == "drug") == (table["variant"] == "carrier")
+    is_helped = (table["treatment"] == "drug") == (table["variant"] == "carrier")
     log_odds = 1.1 * normal[:, 0] + 0.9 * normal[:, 1] + np.where(is_helped, -1.3, 1.3)
     is_ill = rng.uniform(size=n_samples) < expit(log_odds)
     for name in ("severity", "age", "CRP", "BMI", "systolic"):

@@ -84,14 +84,14 @@ def _of_features(test: dict[str, Any]) -> Answer:
         return _answer(question, ["Not tested"], test["why_untested"], is_none=True)
     shown, n = test["shown"], test["n_features"]
     if not shown:
-        remark = f"No feature of {n} has an effect of its own that chance would not show."
+        remark = f"No feature of {n:,} has an effect of its own that chance would not show."
         if test["found"]:
             remark += " Those of the pairs matter together."
         return _answer(question, ["None is shown to"], remark, is_none=True)
     return _answer(
         question,
         _headline([[row["feature"]] for row in shown]),
-        f"{len(shown)} of {n}, each on its own, at a family-wise error of {test['alpha']:g}.",
+        f"{len(shown):,} of {n:,}, each on its own, at a family-wise error of {test['alpha']:g}.",
         details=[
             _evidence([row["feature"]], row, _own_size(row, test["alpha"]))
             for row in shown[:MOST_DETAILED]

@@ -93,8 +93,13 @@ def template_environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(percent=percent, p=p_text, measure=measure)
+    environment.filters.update(percent=percent, p=p_text, measure=measure, whole=whole)
     return environment
+
+
+def whole(text: str) -> str:
+    """A text in which no line ends between a number and the sign that belongs to it."""
+    return text.replace(" %", "\u00a0%").replace("p < ", "p\u00a0<\u00a0")
 
 
 def measure(found: dict[str, float], as_share: bool = True) -> str:

@@ -38,8 +38,9 @@ function label(name, most, attributes) {
 }
 
 const pText = p => p === null || p === undefined ? "–" : p < 1e-4 ? "< 0.0001" : String(+p.toPrecision(2));
-const percentText = x => `${(100 * x).toFixed(x > 0.995 && x < 1 ? 1 : 0)} %`;
-const numberText = x => x === null || x === undefined ? "–" : Math.abs(x) < 5e-4 ? "0" : x.toFixed(3);
+// A number and its sign stay on one line.
+const percentText = x => `${(100 * x).toFixed(x > 0.995 && x < 1 ? 1 : 0)}\u00a0%`;
+const numberText = x => x === null || x === undefined ? "–" : Math.abs(x) < 5e-4 ? "0" : x.toFixed(3).replace("-", "−");
 const short = x => String(+x.toPrecision(3));
 function sizeText(size, low, high) {
   if (size === null || size === undefined) return "–";

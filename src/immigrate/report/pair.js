@@ -140,7 +140,7 @@ function surfacePicture(surface, nameA, nameB, c) {
   const shown = classes.indexOf(surface.classes[c]), below = classes.length === 2 ? 1 - shown : 7;
   value.forEach((row, i) => row.forEach((v, j) => {
     const left = Math.min(...across[i]), top = Math.min(...along[j]);
-    svg.append(draw("rect", { x: left.toFixed(1), y: top.toFixed(1), width: (Math.max(...across[i]) - left + 0.4).toFixed(1), height: (Math.max(...along[j]) - top + 0.4).toFixed(1), class: `f${(v >= 0 ? shown : below) % 8}`, "fill-opacity": ((surface.is_sure[c][i][j] ? 0.85 : 0.3) * Math.abs(v) / most).toFixed(3) }, draw("title", {}, `${v >= 0 ? "+" : "−"}${Math.abs(v).toPrecision(2)}`)));
+    svg.append(draw("rect", { x: left.toFixed(1), y: top.toFixed(1), width: (Math.max(...across[i]) - left + 0.4).toFixed(1), height: (Math.max(...along[j]) - top + 0.4).toFixed(1), class: `f${(v >= 0 ? shown : below) % 8}`, "fill-opacity": ((surface.is_sure[c][i][j] ? 0.62 : 0.22) * Math.abs(v) / most).toFixed(3) }, draw("title", {}, `${v >= 0 ? "+" : "−"}${Math.abs(v).toPrecision(2)}`)));
     if (surface.x.has_levels && surface.y.has_levels) svg.append(draw("text", { x: (across[i][0] + across[i][1]) / 2, y: (along[j][0] + along[j][1]) / 2 + 4, "text-anchor": "middle" }, `${v >= 0 ? "+" : "−"}${Math.abs(v).toFixed(1)}`));
   }));
   const other = classes.length === 2 ? ` ${classes[below]} where it is negative;` : "";
