@@ -23,9 +23,8 @@ def test_the_pair_is_found_that_weights_would_miss(said):
     first = text[: text.index("MONK-1")]
     assert "Which pairs act together? treatment × variant\n" in first
     assert "Which features matter? age, severity\n" in first
-    assert (
-        "What weights alone would say: severity × age first, treatment × variant in place" in first
-    )
+    alone = first[first.index("What weights alone would say:") :]
+    assert "severity × age first, treatment × variant in place" in alone
 
 
 def test_the_robots_are_told_apart(said):

@@ -135,7 +135,8 @@ class Report:
         say(f"fit of {type(_last_step(estimator)).__name__} on all samples")
         model, warned = _fitted(estimator, given, n_jobs)
         last = _last_step(model)
-        evidence = _evidence(given, last, InteractionTest(alpha=alpha, n_jobs=n_jobs), say)
+        test = InteractionTest(alpha=alpha, n_jobs=n_jobs, verbose=verbose)
+        evidence = _evidence(given, last, test, say)
         found = performance(given, estimator, folds, n_jobs=n_jobs, verbose=verbose)
         say("joint effects and the page")
         summary = summarised(

@@ -32,7 +32,7 @@ function makeTable({ mount, tools, caption, file, n, columns, names, found, p, m
     tools.append(el("div", { class: "tools", role: "group", "aria-label": `Search and filter: ${words}` },
       el("label", { for: `${id}-search` }, "Search", search),
       found ? el("label", { for: `${id}-filter` }, "Show", filter) : null,
-      found ? el("label", { for: `${id}-threshold` }, "Threshold: adjusted p ≤", slider, said) : null,
+      found ? el("label", { for: `${id}-threshold` }, "Adjusted\u00a0p\u00a0≤", slider, said) : null,
       el("button", { type: "button", class: "quiet", onclick: saveCsv }, "Save as CSV")));
     return { search, filter, slider };
   }
