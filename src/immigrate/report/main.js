@@ -98,6 +98,11 @@ byId("drawn-samples").textContent = [
   samples.rows.length && samples.rows.length < samples.n ? `Pictures show ${samples.rows.length} of ${samples.n} samples, drawn at random with a fixed seed.` : "",
   samples.n_without ? `The values of ${samples.n_without} features with the weakest evidence are not in this file, to keep it small.` : "",
 ].join(" ");
+// The tables that are there without a script are saved as they stand.
+for (const table of document.querySelectorAll("main table.narrow")) {
+  const cells = () => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent));
+  table.caption.append(" ", el("button", { type: "button", class: "quiet", onclick: () => save(`${table.caption.firstChild.textContent.trim().toLowerCase()}.csv`, csvText(cells()), "text/csv") }, "Save as CSV"));
+}
 startTheme();
 startFeatures();
 startPairs();
