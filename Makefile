@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test browser test-slow test-oldest faults fuzz bench paper-smoke lint docs requirements clean
+.PHONY: demo test browser test-slow test-oldest test-python faults fuzz bench paper-smoke lint docs requirements clean
 
 # No test tools: what the report needs and no more.
 demo: $(VENV)/.installed-report
@@ -23,6 +23,11 @@ test-slow: $(VENV)/.installed-test
 test-oldest: .venv-oldest/.installed
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled OMP_NUM_THREADS=1 \
 		.venv-oldest/bin/python -m pytest -n auto
+
+# Another Python, by default the one called python3.12 and so on: make test-python VERSION=3.12
+test-python: .venv-$(VERSION)/.installed
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(VERSION)/compiled OMP_NUM_THREADS=1 \
+		.venv-$(VERSION)/bin/python -m pytest -n auto
 
 # More than 200 faults, ten minutes: full disk, no memory, Ctrl-C, damaged cache, kill -9.
 faults: $(VENV)/.installed-test
@@ -53,7 +58,7 @@ requirements: $(BIN)/python
 	$(BIN)/python requirements/make.py oldest test
 
 clean:
-	rm -rf $(VENV) .venv-oldest
+	rm -rf $(VENV) .venv-oldest .venv-3.*
 
 # One stamp file per set of extras: a second run finds it newer than
 # pyproject.toml and installs nothing.
@@ -65,6 +70,12 @@ $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
 		--constraint requirements/oldest.txt --editable '.[test]'
+	touch $@
+
+.venv-3.%/.installed: requirements/test.txt
+	$(or $(INTERPRETER),python3.$*) -m venv .venv-3.$*
+	.venv-3.$*/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint requirements/test.txt --editable '.[test]'
 	touch $@
 
 $(BIN)/python:

@@ -23,7 +23,7 @@ from scipy.optimize import nnls
 from threadpoolctl import threadpool_limits
 
 from immigrate import InteractionTest
-from immigrate.core.cones import psd_part
+from immigrate.core.psd import psd_part
 from immigrate.files import whole_file
 from immigrate.problems import MarginProblem
 from immigrate.typing import Array

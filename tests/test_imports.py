@@ -23,6 +23,7 @@ LAYERS = [
     "problems",
     "solvers",
     "inference",
+    "prototypes",
     "estimators",
     "plotting",
     "report",

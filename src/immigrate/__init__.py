@@ -38,14 +38,18 @@ if TYPE_CHECKING:
         SigmaPathDisplay,
         WeightMatrixDisplay,
     )
+    from immigrate.prototypes import ClassCentres, CondensedNeighbours, EditedNeighbours
     from immigrate.report import Report
     from immigrate.solvers import Descent, FullSteps
 
 __all__ = [
     "LFE",
     "BoostedImmigrateClassifier",
+    "ClassCentres",
     "Columns",
+    "CondensedNeighbours",
     "Descent",
+    "EditedNeighbours",
     "Explanation",
     "FullSteps",
     "IM4EClassifier",
@@ -73,6 +77,7 @@ __all__ = [
 
 _HOMES = {
     "solvers": ("Descent", "FullSteps"),
+    "prototypes": ("ClassCentres", "CondensedNeighbours", "EditedNeighbours"),
     "estimators": (
         "BoostedImmigrateClassifier",
         "Columns",

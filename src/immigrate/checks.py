@@ -77,6 +77,20 @@ def check_count(name: str, value: Any) -> int:
     return int(value)
 
 
+def check_sample_size(name: str, value: Any) -> int | float | str | None:
+    """`value` if it says how many samples to take: None, "auto", a count or a share of them."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return value
+    if _is_real(value) and isinstance(value, Integral) and int(value) >= 2:
+        return int(value)
+    if _is_real(value) and not isinstance(value, Integral) and 0 < float(value) <= 1:
+        return float(value)
+    raise ValueError(
+        f"{name} must be 'auto', None for all samples, a whole number, 2 or more, or a share "
+        f"above 0 and up to 1.0; got {value!r}."
+    )
+
+
 def check_prune(name: str, value: Any) -> str | float | None:
     """`value` if it is a choice for pruning: None, "auto" or a size."""
     if isinstance(value, str):

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from immigrate.core.cones import MATRIX_SETS, VECTOR_SETS, WIDE, norm, psd_part, unit
+from immigrate.core.cones import MATRIX_SETS, VECTOR_SETS, norm, unit
+from immigrate.core.psd import WIDE, psd_part
 
 
 def symmetric(p):
@@ -56,6 +57,27 @@ def test_the_psd_part_keeps_small_positive_eigenvalues(p, smallest):
     part = psd_part((vectors * eigenvalues) @ vectors.T)
     kept = vectors[:, 1] @ part @ vectors[:, 1]
     assert kept == pytest.approx(smallest, abs=1e-14 * p)
+
+
+# From a fit on 35 samples: the upper triangle of a gradient, on which Newton's steps led astray.
+CRAWLING = [
+    *[0.031559, -0.246907, 0.020292, 0.024843, -0.012413, -0.002323, -0.006762],
+    *[-0.431778, -0.054378, 0.044982, -0.154465, -0.110844, -0.284174],
+    *[0.079493, 0.033381, 0.028134, 0.056272, 0.017643],
+    *[0.095313, 0.013176, 0.029373, 0.019161],
+    *[-0.20513, -0.125081, -0.202124],
+    *[-0.205202, -0.119543],
+    *[-0.435513],
+]
+
+
+def test_the_projection_onto_both_cones_does_not_stop_halfway():
+    """It ended at its limit of rounds, with an eigenvalue of -9e-7."""
+    A = np.zeros((7, 7))
+    A[np.triu_indices(7)] = CRAWLING
+    part = MATRIX_SETS["both"].prox(A + np.triu(A, 1).T, 1.0)
+    assert part.min() >= 0
+    assert np.linalg.eigvalsh(part).min() >= -1e-11
 
 
 def alternating_projection(A, n_rounds=20_000):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import pickle
 import re
 
@@ -361,7 +362,7 @@ class TestWords:
 
     def test_the_docstring_names_every_attribute_and_has_an_example(self):
         names = {field.name for field in dataclasses.fields(Explanation)}
-        heads = set(re.findall(r"^    (\w+) : ", Explanation.__doc__, flags=re.MULTILINE))
+        heads = set(re.findall(r"^(\w+) : ", inspect.getdoc(Explanation), flags=re.MULTILINE))
         assert heads == names
         assert ">>> " in Explanation.__doc__
 

@@ -144,7 +144,7 @@ def test_a_model_that_does_not_hold_the_table_is_not_tested(screened):
     with pytest.warns(UserWarning, match="weights alone, which are no evidence"):
         table = model.interactions()
     pd.testing.assert_frame_equal(table, fitted.interactions(test=False))
-    with pytest.raises(ValueError, match="on the whole table"):
+    with pytest.raises(ValueError, match="does not hold the whole table"):
         model.interactions(test=True)
 
 

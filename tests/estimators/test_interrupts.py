@@ -9,7 +9,9 @@ import pytest
 from immigrate import (
     LFE,
     BoostedImmigrateClassifier,
+    Descent,
     IM4EClassifier,
+    ImmigrateClassifier,
     ImmigrateClassifierCV,
     InteractionTest,
     IRelief,
@@ -29,6 +31,7 @@ ESTIMATORS = [
     IM4EClassifier(),
     ImmigrateClassifierCV(),
     BoostedImmigrateClassifier(),
+    ImmigrateClassifier(solver=Descent(n_anchors=200, n_references=200), references=60),
     InteractionTest(),
 ]
 

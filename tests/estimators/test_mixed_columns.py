@@ -23,7 +23,7 @@ from immigrate import (
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._encoding import Encoding, offered_encodings
-from immigrate.estimators._im4e import feature_weights
+from immigrate.estimators.feature_weights import feature_weights
 from immigrate.problems import MarginProblem
 
 try:

@@ -88,7 +88,7 @@ def test_constructors_are_short(cls):
 @pytest.mark.parametrize("cls", PUBLIC, ids=lambda cls: cls.__name__)
 def test_docstring_names_every_parameter_and_has_an_example(cls):
     # Cleaned, because Python 3.13 takes the margin away and earlier ones do not.
-    section = inspect.getdoc(cls).split("Parameters\n")[1]
+    *_, section = inspect.getdoc(cls).split("Parameters\n")
     section = section.split("See Also\n")[0].split("Attributes\n")[0]
     heads = re.findall(r"^(\w[\w, ]*?)(?: : .*)?$", section, flags=re.MULTILINE)
     documented = {name for head in heads for name in head.split(", ")}

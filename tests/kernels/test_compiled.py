@@ -59,11 +59,27 @@ def assert_same_bits(a, b):
 def cut_small(monkeypatch):
     """Small tiles and many parts, so that a small problem has all that a large one has."""
 
-    def cut(shape=(4, 12, 24), n_parts=5, n_kept=0):
+    def cut(shape=(4, 12, 24), n_parts=5, n_kept=0, n_stretch=10**9):
+        plan = Plan(n_parts, n_kept, n_stretch)
         monkeypatch.setattr(compiled_module, "tile_shape", lambda *sizes: TileShape(*shape))
-        monkeypatch.setattr(compiled_module, "plan_for", lambda *sizes: Plan(n_parts, n_kept))
+        monkeypatch.setattr(compiled_module, "plan_for", lambda *sizes: plan)
 
     return cut
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_kept", [0, 3000, 10**6])
+@pytest.mark.parametrize("n_stretch", [1, 500])
+def test_coming_back_for_interrupts_does_not_change_the_result(
+    n_stretch, n_kept, form, cut_small, monkeypatch
+):
+    problem = random_problem(6, n=150, p=5, n_classes=3, sigma=0.7, form=form)
+    cut_small(n_kept=n_kept)
+    expected, _ = both_passes(problem)
+    cut_small(n_kept=n_kept, n_stretch=n_stretch)
+    monkeypatch.setattr(compiled_module, "STRETCH_SECONDS", 1e-9)
+    found, _ = both_passes(problem)
+    assert pass_error(found, expected) < TOLERANCE[np.float64]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy import linalg
 
 from immigrate.core.doubly_nonnegative import nearest_doubly_nonnegative
+from immigrate.core.psd import WIDE, PsdPart, psd_part
 from immigrate.typing import Array
 
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10
-# Features from which on another algorithm for eigenvectors is faster.
-WIDE = 256
 
 
 def norm(A: Array) -> float:
@@ -47,16 +45,6 @@ def share(w: Array) -> Array:
 def even_sized(w: Array) -> Array:
     """Vector `w` scaled to the norm of even weights that sum to 1, 1 / sqrt(p)."""
     return unit(w) / np.sqrt(len(w))
-
-
-def psd_part(A: Array) -> Array:
-    """Nearest positive semi-definite matrix: the positive part of the spectrum."""
-    # Divide and conquer is the faster one for large matrices, in which all vectors are wanted.
-    driver = "evd" if len(A) >= WIDE else "evr"
-    eigenvalues, vectors = linalg.eigh(A, check_finite=False, driver=driver)
-    is_positive = eigenvalues > 0
-    root = vectors[:, is_positive] * np.sqrt(eigenvalues[is_positive])
-    return root @ root.T
 
 
 def nonnegative_part(A: Array) -> Array:
@@ -158,23 +146,35 @@ VECTOR_SETS: dict[str, WeightSet] = {
 }
 
 
-@dataclass(frozen=True)
 class Oracle:
     """The best W of the set for the cost linearised at the present one.
 
-    Attributes
+    Parameters
     ----------
-    weights : ndarray or None
-        V = P_K(-Sigma), scaled: Theorem 3.1 for the PSD cone. None where the projection is
-        0 and so no direction improves the margin.
+    weights : ndarray, callable or None
+        V = P_K(-Sigma), scaled: Theorem 3.1 for the PSD cone; or what makes it, where the gap is
+        known without it. None where the projection is 0 and so no direction improves the margin.
     gap : float
         1 - <-Sigma, W> / <-Sigma, V>, with V scaled to the norm of W and the penalty, if
         there is one, taken from both: non-negative, and 0 exactly where W is the oracle's own
         answer, a stationary point on its sphere. NaN where `prox` is no projection.
     """
 
-    weights: Array | None
-    gap: float
+    def __init__(self, weights: Array | Callable[[], Array] | None, gap: float) -> None:
+        self._weights = weights
+        self.gap = gap
+
+    @property
+    def has_direction(self) -> bool:
+        """Whether there is a best W at all."""
+        return self._weights is not None
+
+    @property
+    def weights(self) -> Array | None:
+        """V, or None where no direction improves the margin."""
+        if callable(self._weights):
+            self._weights = self._weights()
+        return self._weights
 
 
 def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
@@ -183,6 +183,8 @@ def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
     if size == 0:
         return Oracle(None, np.nan)
     direction = -gradient / size
+    if weight_set is MATRIX_SETS["psd"] and len(direction) >= WIDE:
+        return _oracle_in_parts(W, direction, PsdPart(direction))
     # In units of the gradient, so that neither its square nor that of the answer overflows.
     best = weight_set.prox(direction, 1 / size)
     if norm(best) <= NEGLIGIBLE:
@@ -194,3 +196,13 @@ def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
     here = np.vdot(direction, W) - weight_set.value(W) / size
     there = np.vdot(direction, same_size) - weight_set.value(same_size) / size
     return Oracle(best, float(1 - here / there))
+
+
+def _oracle_in_parts(W: Array, direction: Array, part: PsdPart) -> Oracle:
+    """The gap by the norm of the projection; the projection itself if somebody asks for it."""
+    there = part.norm()
+    if there <= NEGLIGIBLE:
+        return Oracle(None, np.nan)
+    # <A, P(A)> = |P(A)|^2 for a cone.
+    here = np.vdot(direction, W) / norm(W)
+    return Oracle(lambda: unit(part.matrix()), float(1 - here / there))

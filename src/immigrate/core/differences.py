@@ -116,16 +116,6 @@ class ColumnDifferences:
             d[f] = np.where(np.isnan(x[f]), columns.expected[g][None, :], d[f])
         return d
 
-    def from_itself(self, samples: Samples) -> Array:
-        """Differences of each sample from a copy of itself, (p, n): 0 but where it has gaps.
-
-        What is missing was not the same unknown value in both copies.
-        """
-        d = np.zeros(samples.values.T.shape)
-        for g, f in enumerate(np.flatnonzero(self.has_gap)):
-            d[f] = np.where(np.isnan(samples.values[:, f]), samples.expected[g], 0.0)
-        return d
-
     def _expected(self, f: int, x: Array) -> Array:
         """Expected difference of each of `x` from a missing value of feature `f`."""
         is_known = ~np.isnan(self.drawn[:, f]) & (self.count > 0)

@@ -17,6 +17,8 @@ References
    :doi:`10.1007/s10208-013-9150-3`
 .. [3] H. Qi and D. Sun, "A quadratically convergent Newton method for computing the nearest
    correlation matrix", 2006. :doi:`10.1137/050624509`
+.. [4] J. Fan and Y. Yuan, "On the quadratic convergence of the Levenberg-Marquardt method without
+   nonsingularity assumption", 2005. :doi:`10.1007/s00607-004-0083-1`
 """
 
 from __future__ import annotations
@@ -29,10 +31,10 @@ from scipy.linalg import lapack
 
 from immigrate.typing import Array
 
-MOST_ROUNDS = 1000
+MOST_ROUNDS = 2000
 TOLERANCE = 1e-12
-# A step of Newton's method that does not halve the distance is not taken, and not tried again for
-# so many rounds; its equations are solved by so many conjugate gradients.
+# A step of Newton's method that does not halve the distance is not taken; after so many rounds a
+# damped one is tried. Its equations are solved by so many conjugate gradients.
 PATIENCE = 25
 MOST_GRADIENTS = 30
 
@@ -75,7 +77,7 @@ class Spectrum(NamedTuple):
 def nearest_doubly_nonnegative(A: Array) -> Array:
     """The projection of a matrix of norm 1."""
     lifted = ahead = np.zeros_like(A)
-    momentum, n_waiting = 1.0, 0
+    momentum, n_waiting, is_damped = 1.0, 0, False
     at = Spectrum.of(A)
     for _ in range(MOST_ROUNDS):
         part = at.positive_part()
@@ -84,11 +86,12 @@ def nearest_doubly_nonnegative(A: Array) -> Array:
         if moved <= TOLERANCE:
             break
         if n_waiting == 0:
-            trial = _newton_point(at, part, ahead, moved)
+            trial = _newton_point(at, part, ahead, moved, moved if is_damped else TOLERANCE)
             there = Spectrum.of(A + trial)
             if _distance_to_fixed_point(trial, there.positive_part()) < moved / 2:
                 lifted, ahead, at, momentum = trial, trial, there, 1.0
                 continue
+            is_damped = True
         n_waiting = (n_waiting + 1) % PATIENCE
         # Against the direction of the last step: the momentum has carried it too far.
         if np.vdot(ahead - following, following - lifted) > 0:
@@ -104,15 +107,19 @@ def _distance_to_fixed_point(N: Array, part: Array) -> float:
     return float(np.linalg.norm(np.maximum(N - part, 0.0) - N))
 
 
-def _newton_point(at: Spectrum, part: Array, N: Array, moved: float) -> Array:
-    """Where the linearised P would be 0 on the elements that N holds up, and N is 0 elsewhere."""
+def _newton_point(at: Spectrum, part: Array, N: Array, moved: float, damping: float) -> Array:
+    """Where the linearised P would be 0 on the elements that N holds up, and N is 0 elsewhere.
+
+    The derivative is 0 among negative eigenvalues, and nearly so for matrices of low rank: there
+    the elements of N are not determined, and full steps lead astray. Damping by the distance left
+    [4]_ keeps them short, and fades so fast that the last steps are Newton's.
+    """
     is_held = part < N
     derivative = at.derivative()
     dropped = np.where(is_held, 0.0, -N)
     missing = np.where(is_held, -part - derivative(dropped), 0.0)
     step = _conjugate_gradients(
-        # A trace of the identity, because the derivative is 0 among negative eigenvalues.
-        lambda H: np.where(is_held, derivative(H), 0.0) + TOLERANCE * H,
+        lambda H: np.where(is_held, derivative(H), 0.0) + damping * H,
         missing,
         tol=min(1e-2, moved),
     )

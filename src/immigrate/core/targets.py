@@ -23,8 +23,9 @@ class Target(Protocol):
 class ClassTarget:
     """Hits are the samples of one's own class, misses all others.
 
-    A sample that counts c times is c equal references for the others. For itself it leaves
-    c - 1 copies among its own hits.
+    A sample that counts c times stands for c references: a centre for the samples around it, a
+    sample drawn from many for those that were not drawn. No sample is its own neighbour, however
+    often it counts.
 
     Attributes
     ----------
@@ -55,5 +56,4 @@ class ClassTarget:
 
     def _present(self, rows: Codes, columns: Codes) -> Array:
         """How often each column is there for each row: no sample is its own neighbour."""
-        is_self = rows[:, None] == columns
-        return np.maximum(self.count[columns] - is_self, 0.0)
+        return self.count[columns] * (rows[:, None] != columns)

@@ -22,6 +22,7 @@ from immigrate.estimators._immigrate import (
     base_classifier,
     base_training_data,
 )
+from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import with_mixed_input
 from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._task import Task, learning_tasks
@@ -29,11 +30,12 @@ from immigrate.estimators._training import remember
 from immigrate.estimators._variants import Variant, resolved_variant
 from immigrate.estimators.sigma import resolved_sigma, sigma_grid
 from immigrate.estimators.stored import StoredEstimator
+from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
 from immigrate.messages import progress, warn_user
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution
 from immigrate.solvers.boosting import Learner, Trainer, boosted
-from immigrate.typing import Array, Codes
+from immigrate.typing import Array
 
 # Sigma is chosen by a single model, which takes its time: rounds have a limit of their own.
 SINGLE_STEPS = 100
@@ -163,15 +165,17 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
         data = base_training_data(self, base, X, y, sample_weight)
         variant.check(len(data.classes))
-        task = chosen_task(learning_tasks(base, data, self.n_jobs))
+        n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
+        task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps))
         sigmas, rule = variant.schedule(
-            n_rounds, rules, lambda rules: self._best_single(task, data.codes, rules)
+            n_rounds, rules, lambda rules: self._best_single(task, rules)
         )
         rounds = list(self._rounds(task, variant, sigmas, rule))
-        kept = voters(rounds)
-        task.references.release()
+        model = FittedVote(task.references, tuple(voters(rounds)), rule, variant.is_soft)
+        model = as_it_predicts(model, task, base, self.n_jobs)
+        model.references.release()
         remember(self, data)
-        self.model_ = FittedVote(task.references, tuple(kept), rule, variant.is_soft)
+        self.model_ = model
         self.n_iter_ = len(rounds)
         self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
         return self
@@ -308,7 +312,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         check_rules(self.rules)
         return self.rules
 
-    def _best_single(self, task: Task, codes: Codes, rules: Sequence[str]) -> tuple[float, str]:
+    def _best_single(self, task: Task, rules: Sequence[str]) -> tuple[float, str]:
         """Sigma and rule at which a single model has the best leave-one-out accuracy."""
         references = task.references
         sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
@@ -317,7 +321,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             return sigmas[0], rules[0]
         # To the user's tolerance and not a wider one: nothing is finished afterwards here.
         path = weight_path(task, task.solver.with_limits(max_iter=SINGLE_STEPS), choices)
-        selection = Selection.by_leave_one_out(choices, path, codes)
+        selection = Selection.by_leave_one_out(choices, path, references.anchor_codes)
         best = selection.candidates[selection.best()]
         return best["sigma"], best["rule"]
 
@@ -325,13 +329,16 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         self, task: Task, variant: Variant, sigmas: Sequence[float], rule: str
     ) -> Iterator[Learner]:
         """Rounds up to the first after which nothing can be gained."""
-        codes = task.references.codes
-        n = len(codes)
-        anchor_weight = task.references.anchor_weight
+        references = task.references
+        n, anchor_weight = len(references.anchor_codes), references.anchor_weight
+        if anchor_weight is None:
+            anchor_weight = np.full(len(references.codes), 1 / n)
+            # Who is no anchor is never right or wrong, and has no weight.
+            anchor_weight *= 1.0 if references.is_anchor is None else references.is_anchor
         learners = boosted(
             task.problem,
-            codes,
-            np.full(n, 1 / n) if anchor_weight is None else anchor_weight,
+            references.codes,
+            anchor_weight,
             sigmas,
             trainer(task, is_warm=variant.is_warm and task.is_warm),
             rule=variant.voting,

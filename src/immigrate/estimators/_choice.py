@@ -162,7 +162,8 @@ class Selection:
         cls, choices: Choices, path: Sequence[PathPoint], y: Codes, scoring: str = "accuracy"
     ) -> Selection:
         """From the leave-one-out scores that every fit of the path gives away for free."""
-        scores = [point.model.left_out for point in path]
+        left_out = (point.model.left_out for point in path)
+        scores = [one for one in left_out if one is not None]
         return cls.over(choices, [criterion_of_samples(choices, scores, y, scoring)])
 
     @property

@@ -30,6 +30,10 @@ from immigrate.solvers import Solution
 from immigrate.solvers.boosting import Learner
 from immigrate.typing import Array, Codes, Mask
 
+NOTHING_LEFT_OUT = (
+    "There are no leave-one-out predictions: the model was fitted on a sample of the table, or "
+    "holds prototypes in place of the samples. Give the samples to be scored."
+)
 # Which of the class scores decides, by the name of the rule.
 RULES = {"distance": "distance", "energy": "free_energy"}
 
@@ -60,6 +64,12 @@ class References:
     screened_out : ndarray of shape (n, n_screened_out) or None
         The features that did not pass the screen, as they were read: a test of pairs that saw
         the others only would count too few.
+    count : ndarray of shape (n,) or None
+        How many samples each reference stands for; None is one each.
+    is_anchor : ndarray of shape (n,) or None
+        Samples whose margin counted; None is all of them.
+    is_summary : bool
+        Whether these are prototypes and no samples.
     laid_out : dict
         The samples laid out for the kernel, by number of threads: a cache.
     """
@@ -72,12 +82,33 @@ class References:
     screen_importances: Array | None = None
     form: Form = QUADRATIC
     screened_out: Array | None = None
+    count: Array | None = None
+    is_anchor: Mask | None = None
+    is_summary: bool = False
     laid_out: dict[int, MarginProblem] = field(default_factory=dict, repr=False)
 
     @property
     def table(self) -> Array:
         """The encoded samples, a column for each weight."""
         return self.encoding.table(self.values)
+
+    @property
+    def anchor_codes(self) -> Codes:
+        """Class of each anchor."""
+        return self.codes if self.is_anchor is None else self.codes[self.is_anchor]
+
+    def rows(self, chosen: np.ndarray) -> References:
+        """Some of the samples, as neighbours of others."""
+        return replace(
+            self,
+            values=self.values[chosen],
+            codes=self.codes[chosen],
+            anchor_weight=None,
+            screened_out=None,
+            count=None if self.count is None else self.count[chosen],
+            is_anchor=None,
+            laid_out={},
+        )
 
     def problem(self, n_threads: int) -> MarginProblem:
         """The samples laid out for so many threads."""
@@ -88,6 +119,8 @@ class References:
                 form=self.form,
                 is_nominal=self.encoding.is_nominal,
                 mismatch=self.encoding.mismatch,
+                count=self.count,
+                is_anchor=self.is_anchor,
                 anchor_weight=self.anchor_weight,
                 n_threads=n_threads,
             )
@@ -124,22 +157,40 @@ class FittedMargin:
         W, or w of a model without pairs.
     sigma : float
     rule : {"distance", "energy"}
-    left_out : ClassScores
-        Scores of each training sample against all the others.
+    left_out : ClassScores or None
+        Scores of each anchor of the fit against all others; None where the references are not
+        those of the fit.
     """
 
     references: References
     weights: Array
     sigma: float
     rule: str
-    left_out: ClassScores
+    left_out: ClassScores | None
 
     @classmethod
     def of(
         cls, references: References, solution: Solution, sigma: float, rule: str
     ) -> FittedMargin:
         """The model that a solver found."""
-        return cls(references, solution.weights, sigma, rule, solution.scores)
+        left_out = solution.scores.rows(references.is_anchor)
+        return cls(references, solution.weights, sigma, rule, left_out)
+
+    def on(self, references: References) -> FittedMargin:
+        """The same weights with other references."""
+        return replace(self, references=references, left_out=None)
+
+    def with_sigma_times(self, factor: float) -> FittedMargin:
+        """The same with another sigma, for new samples."""
+        return replace(self, sigma=self.sigma * factor, left_out=None)
+
+    def with_rule(self, rule: str) -> FittedMargin:
+        """The same with another rule."""
+        return replace(self, rule=rule)
+
+    def judgement(self, X: Array, n_jobs: int | None = None) -> tuple[Array, float]:
+        """Scores of new samples, and the sigma that makes probabilities of them."""
+        return self.scores(X, n_jobs), self.sigma
 
     @property
     def log_likelihoods(self) -> Array:
@@ -147,8 +198,9 @@ class FittedMargin:
 
         A criterion for choosing between models, not an estimate of performance.
         """
+        assert self.left_out is not None
         probability = class_probability(self.left_out.free_energy, self.sigma)
-        own = probability[np.arange(len(probability)), self.references.codes]
+        own = probability[np.arange(len(probability)), self.references.anchor_codes]
         return np.log(np.maximum(own, np.finfo(float).tiny))
 
     def scores(
@@ -162,6 +214,8 @@ class FittedMargin:
         scores = self.left_out
         if X is not None:
             scores = self.references.scores(X, [self.weights], [self.sigma], n_jobs)[0]
+        if scores is None:
+            raise ValueError(NOTHING_LEFT_OUT)
         decisive: Array = getattr(scores, RULES[rule or self.rule])
         return decisive
 
@@ -214,6 +268,24 @@ class FittedVote:
     def weights(self) -> Array:
         """Mean of the weights, each counting as much as its vote, with Frobenius norm 1."""
         return unit(np.sum([learner.vote * learner.weights for learner in self.learners], axis=0))
+
+    def on(self, references: References) -> FittedVote:
+        """The same learners with other references."""
+        return replace(self, references=references)
+
+    def with_sigma_times(self, factor: float) -> FittedVote:
+        """The same with other sigmas."""
+        learners = [replace(one, sigma=one.sigma * factor) for one in self.learners]
+        return replace(self, learners=tuple(learners))
+
+    def with_rule(self, rule: str) -> FittedVote:
+        """The same with another rule."""
+        return replace(self, rule=rule)
+
+    def judgement(self, X: Array, n_jobs: int | None = None) -> tuple[Array, float]:
+        """Minus the logarithms of the shares in the vote, which are scores with sigma 1."""
+        *_, share = self.stages(X, n_jobs)
+        return -np.log(np.maximum(share, np.finfo(float).tiny)), 1.0
 
     def stages(self, X: Array, n_jobs: int | None = None) -> Iterator[Array]:
         """Shares of the classes in the vote of the first model, the first two, and so on."""

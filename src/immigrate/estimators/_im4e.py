@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option, check_positive
-from immigrate.core.cones import VECTOR_SETS, share
+from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
-from immigrate.estimators._encoding import Columns, Encoding, offered_encodings, resolved_columns
-from immigrate.estimators._fitted import RULES, FittedMargin, References, chosen_encoding
+from immigrate.estimators._encoding import Columns, Encoding, resolved_columns
+from immigrate.estimators._fitted import RULES, chosen_encoding
+from immigrate.estimators._growth import grown_fit
+from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
     warn_unless_converged,
 )
+from immigrate.estimators._sample import Sampler
+from immigrate.estimators._screen import Screened
+from immigrate.estimators._task import TaskMaker
 from immigrate.estimators._training import remember, training_data
-from immigrate.kernels.threads import n_threads
-from immigrate.problems import MarginProblem
-from immigrate.solvers import Solution, Solver, even_start, resolved_solver
+from immigrate.estimators.feature_weights import DEFAULT_SIGMA, vector_set
+from immigrate.solvers import Solver, even_start, resolved_solver
 from immigrate.typing import Array
-
-DEFAULT_SIGMA = 0.125
 
 
 class IM4EClassifier(MarginClassifier):
@@ -57,6 +58,9 @@ class IM4EClassifier(MarginClassifier):
     rule : {"distance", "energy"}, default="distance"
         Score of a class: its expected distance (Eq. 9 of [2]_), or its free energy
         -sigma log sum exp(-q / sigma), which gives better probabilities.
+    references : {"auto", "all"}, int, float or `Prototypes`, default="auto"
+        What new samples are compared with, as in `ImmigrateClassifier`: all training samples, or
+        centres of them.
     columns : Columns, default=None
         How columns are read and compared. None is ``Columns()``.
     class_weight : dict, "balanced" or None, default=None
@@ -64,6 +68,8 @@ class IM4EClassifier(MarginClassifier):
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        For drawing samples of a large table, and for centres.
     verbose : bool, default=False
         Whether to print one line per step.
 
@@ -123,17 +129,21 @@ class IM4EClassifier(MarginClassifier):
         *,
         solver: str | Solver = "monotone",
         rule: str = "distance",
+        references: Any = "auto",
         columns: Columns | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
+        random_state: Any = None,
         verbose: bool = False,
     ) -> None:
         self.sigma = sigma
         self.solver = solver
         self.rule = rule
+        self.references = references
         self.columns = columns
         self.class_weight = class_weight
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -164,22 +174,30 @@ class IM4EClassifier(MarginClassifier):
             class_weight=self.class_weight,
         )
         is_used = data.reader.is_used
-        values = data.X if is_used.all() else data.X[:, is_used]
         encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(is_used)
-        fits = []
-        for one in offered_encodings(encoding, columns.nominal, len(values)):
-            references = References(
-                values, data.codes, is_used, one, data.anchor_weight, form=LINEAR
-            )
-            problem = references.problem(n_threads(self.n_jobs))
-            on_step = print_step if self.verbose else None
-            solution = feature_weights(problem, solver, sigma, on_step)
-            fits.append((FittedMargin.of(references, solution, sigma, self.rule), solution))
-        model, solution = fits[chosen_encoding([model for model, _ in fits])]
-        warn_unless_converged(solution, solver)
+        maker = TaskMaker(
+            data,
+            Screened(is_used, importances=None),
+            solver,
+            vector_set(solver),
+            LINEAR,
+            lambda references: even_start(solver, len(references.encoding.owner)),
+            Sampler(data.codes, data.anchor_weight, self.random_state),
+            self.n_jobs,
+        )
+        on_step = print_step if self.verbose else None
+        fits = [
+            grown_fit(task, sigma, on_step=on_step)
+            for task in maker.tasks(encoding, columns.nominal)
+        ]
+        models = [fit.task.fitted(fit.solution, sigma, None, self.rule) for fit in fits]
+        chosen = chosen_encoding(models)
+        model, fit = models[chosen], fits[chosen]
+        warn_unless_converged(fit.solution, solver)
+        model = as_it_predicts(model, fit.task, self, self.n_jobs)
         model.references.release()
         remember(self, data)
-        self._adopt(model, solution)
+        self._adopt(model, fit)
         return self
 
     @property
@@ -195,17 +213,3 @@ class IM4EClassifier(MarginClassifier):
     def feature_importances_(self) -> Array:
         """The weight of each feature, scaled to sum 1."""
         return self.feature_weights_
-
-
-def feature_weights(
-    problem: MarginProblem,
-    solver: Solver,
-    sigma: float = DEFAULT_SIGMA,
-    on_step: Callable[[int, float, float], None] | None = None,
-) -> Solution:
-    """What IM4E finds for a problem with a linear form."""
-    # Scaled to sum 1, the step is not the best of its set, and descent along it ends at a
-    # few features (docs/deviations.md): for solvers that do not ask for a projection.
-    weight_set = VECTOR_SETS["sphere" if solver.needs_projection else "sum"]
-    start = even_start(solver, problem.n_features)
-    return solver.solution(problem, start, sigma, weight_set, on_step=on_step)

@@ -7,6 +7,8 @@ from typing import Any, Self
 from immigrate.checks import check_option, check_prune
 from immigrate.estimators._encoding import Columns, resolved_columns
 from immigrate.estimators._fitted import RULES, FittedMargin, chosen_encoding
+from immigrate.estimators._growth import Fit, grown_fit
+from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
@@ -16,7 +18,7 @@ from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.sigma import resolved_sigma
-from immigrate.solvers import Solution, Solver
+from immigrate.solvers import Solver
 
 
 class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
@@ -49,6 +51,12 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         Score of a class: its free energy -sigma log sum exp(-q / sigma), or its expected
         distance (Eq. 9), as in the paper. Free energies predict better at the default sigma
         and give better probabilities.
+    references : {"auto", "all"}, int, float or `Prototypes`, default="auto"
+        What new samples are compared with. "all" is every training sample. A number, or a share
+        of the samples, is so many centres: ``ClassCentres(1000)``, which predict about as well
+        in a fraction of the time, and the model then holds no training sample. "auto" is all,
+        or centres where the table is so large that the solver looked at a sample of it. Sigma
+        is chosen again for centres, and after a fit on a sample.
     prune : None, "auto" or float, default=None
         After the fit, set weights below this size to 0 and rescale; "auto" is the paper's
         limit, 1 over the number of features in W.
@@ -67,15 +75,16 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        For a solver with ``init="random"``.
+        For drawing samples of a large table, for centres, and for a solver with
+        ``init="random"``.
     verbose : bool, default=False
         Whether to print one line per step.
 
     Attributes
     ----------
     model_ : FittedMargin
-        All that predicting needs: references (the training samples), weights, sigma, rule. It
-        stays as it was fitted whatever parameters are set later.
+        All that predicting needs: references (the training samples, or prototypes), weights,
+        sigma, rule. It stays as it was fitted whatever parameters are set later.
     weight_matrix_ : ndarray of shape (n_features, n_features)
         W: symmetric, with Frobenius norm 1. After a screen it covers the kept features, in
         the order of `get_feature_names_out`. Where nominal columns have a weight per level,
@@ -86,7 +95,12 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     screen_importances_ : ndarray of shape (n_features_in_,)
         What the screen said, scaled to sum 1. Only with a screen.
     sigma_ : float
-        The sigma used.
+        The sigma of predictions: that of the fit unless `references` had it chosen again.
+    n_anchors_, n_references_ : int
+        How many samples the solver looked at: whose margin counted, and their neighbours.
+    weight_error_ : ndarray of shape (n_features, n_features)
+        Standard error of `weight_matrix_` against the fit of all samples; 0 where the solver
+        looked at all.
     classes_ : ndarray of shape (n_classes,)
     objective_path_ : ndarray of shape (n_steps + 1,)
         The cost (Eq. 10, anchors weighing 1 / n_samples each by default) at the start and
@@ -140,6 +154,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         solver: str | Solver = "monotone",
         constraint: str = "psd",
         rule: str = "energy",
+        references: Any = "auto",
         prune: str | float | None = None,
         screen: Any = None,
         columns: Columns | None = None,
@@ -152,6 +167,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         self.solver = solver
         self.constraint = constraint
         self.rule = rule
+        self.references = references
         self.prune = prune
         self.screen = screen
         self.columns = columns
@@ -181,23 +197,21 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         check_prune("prune", self.prune)
         data = base_training_data(self, self, X, y, sample_weight)
         fits = [self._fitted(task) for task in learning_tasks(self, data, self.n_jobs)]
-        model, solution, solver = fits[chosen_encoding([model for model, *_ in fits])]
+        model, fit = fits[chosen_encoding([model for model, _ in fits])]
         # A warning may be an error to the user: it comes before anything is written here.
-        warn_unless_converged(solution, solver)
+        warn_unless_converged(fit.solution, fit.task.solver)
+        model = as_it_predicts(model, fit.task, self, self.n_jobs)
         model.references.release()
         remember(self, data)
-        self._adopt(model, solution)
+        self._adopt(model, fit)
         return self
 
-    def _fitted(self, task: Task) -> tuple[FittedMargin, Solution, Solver]:
-        """The model that one task leads to."""
+    def _fitted(self, task: Task) -> tuple[FittedMargin, Fit]:
+        """The model that one task leads to, as it was fitted."""
         references = task.references
         sigma = resolved_sigma(self.sigma, references.table, task.start, references.encoding)
-        on_step = print_step if self.verbose else None
-        solution = task.solver.solution(
-            task.problem, task.start, sigma, task.weight_set, on_step=on_step
-        )
-        return task.fitted(solution, sigma, self.prune, self.rule), solution, task.solver
+        fit = grown_fit(task, sigma, on_step=print_step if self.verbose else None)
+        return fit.task.fitted(fit.solution, sigma, self.prune, self.rule), fit
 
 
 def base_training_data(

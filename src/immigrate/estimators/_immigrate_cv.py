@@ -24,16 +24,23 @@ from immigrate.estimators._choice import (
 )
 from immigrate.estimators._encoding import resolved_columns
 from immigrate.estimators._fitted import FittedMargin, chosen_encoding
+from immigrate.estimators._growth import Fit, grown_fit
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
     base_classifier,
     base_training_data,
 )
-from immigrate.estimators._margin_classifier import MarginClassifier, warn_unless_converged
+from immigrate.estimators._kept import as_it_predicts
+from immigrate.estimators._margin_classifier import (
+    MarginClassifier,
+    print_step,
+    warn_unless_converged,
+)
 from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
+from immigrate.estimators.waiting import STEPS_OF_PATH
 from immigrate.solvers import Solver
 from immigrate.typing import Array, Codes
 
@@ -110,6 +117,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         splits.
     weight_matrix_, feature_importances_, screen_importances_
         As in `ImmigrateClassifier`, at the chosen parameters on all samples.
+    n_anchors_, n_references_, weight_error_
+        As in `ImmigrateClassifier`. The path itself is fitted on the smallest of the samples
+        that a solver looks at, where it does not look at all.
     objective_path_, gap_, n_iter_, converged_
         As in `ImmigrateClassifier`, at the chosen parameters on all samples.
     classes_ : ndarray of shape (n_classes,)
@@ -188,10 +198,11 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         data = base_training_data(self, base, X, y, sample_weight)
         task, choices, path = self._best_path(base, data)
         if self.cv is None:
-            selection = Selection.by_leave_one_out(choices, path, data.codes, self.scoring)
+            codes = task.references.anchor_codes
+            selection = Selection.by_leave_one_out(choices, path, codes, self.scoring)
         else:
             selection = self._cross_validated(as_encoded(base, task), data, choices, groups)
-        self._choose(selection, path, task, data)
+        self._choose(base, selection, path, task, data)
         return self
 
     def _best_path(
@@ -199,7 +210,10 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     ) -> tuple[Task, Choices, list[PathPoint]]:
         """The path of fits; of two ways to encode levels, the one that leave-one-out likes."""
         paths = []
-        for task in learning_tasks(base, data, self.n_jobs):
+        # How many folds a splitter makes may depend on groups; five is a good guess.
+        n_folds = self.cv if isinstance(self.cv, int) else 5
+        n_paths = 1 if self.cv is None else 1 + n_folds
+        for task in learning_tasks(base, data, self.n_jobs, n_paths * STEPS_OF_PATH):
             references = task.references
             sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
             choices = Choices(sigmas, self.prunes, self.rules)
@@ -256,7 +270,12 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         return Selection.over(choices, samples)
 
     def _choose(
-        self, selection: Selection, path: list[PathPoint], task: Task, data: TrainingData
+        self,
+        base: ImmigrateClassifier,
+        selection: Selection,
+        path: list[PathPoint],
+        task: Task,
+        data: TrainingData,
     ) -> None:
         """Become the chosen model."""
         candidates = selection.candidates
@@ -264,15 +283,21 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         at = [points[c["sigma"], c["prune"]] for c in candidates]
         n_weights = np.array([np.count_nonzero(np.triu(point.model.weights)) for point in at])
         chosen = selection.simplest(n_weights) if self.one_standard_error else selection.best()
-        point = finished(task, at[chosen], candidates[chosen]["rule"])
-        warn_unless_converged(point.solution, task.solver)
+        point = at[chosen]
+        fit = finished(task, point, verbose=self.verbose)
+        warn_unless_converged(fit.solution, task.solver)
+        rule, sigma = candidates[chosen]["rule"], point.model.sigma
+        model = fit.task.fitted(fit.solution, sigma, point.prune, rule)
+        model = as_it_predicts(
+            model, fit.task, base, self.n_jobs, rules=self.rules, scoring=self.scoring
+        )
         # One solution per sigma, whatever was pruned from it.
         solutions = [point.solution for point in path[:: len(self.prunes)]]
         weights = np.array([solution.weights for solution in solutions])
         costs = np.array([solution.objective_path[-1] for solution in solutions])
-        task.references.release()
+        model.references.release()
         remember(self, data)
-        self._adopt(point.model, point.solution)
+        self._adopt(model, fit)
         self.prune_, self.weights_path_, self.costs_path_ = point.prune, weights, costs
         self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen
 
@@ -296,18 +321,18 @@ def path_solver(task: Task) -> Solver:
     return task.solver.with_limits(tol=PATH_TOLERANCE * task.solver.tol)
 
 
-def finished(task: Task, point: PathPoint, rule: str) -> PathPoint:
-    """The chosen fit taken on from the tolerance of the path to the user's."""
+def finished(task: Task, point: PathPoint, *, verbose: bool = False) -> Fit:
+    """The chosen fit taken on from the tolerance and the sample of the path to the user's."""
     solution, sigma = point.solution, point.model.sigma
-    if task.is_warm:
-        solution = task.solver.solution(
-            task.problem,
-            solution.weights,
-            sigma,
-            task.weight_set,
-            first_step=solution.next_step,
-        )
-    return PathPoint(point.prune, task.fitted(solution, sigma, point.prune, rule), solution)
+    if not task.is_warm and not task.is_sampled:
+        return Fit(task, solution, np.zeros_like(solution.weights))
+    return grown_fit(
+        task,
+        sigma,
+        start=solution.weights,
+        first_step=solution.next_step,
+        on_step=print_step if verbose and task.is_sampled else None,
+    )
 
 
 def criterion_of_fold(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -20,6 +20,9 @@ from immigrate.messages import progress, warn_user
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solution, Solver, Stop
 from immigrate.typing import Array
+
+if TYPE_CHECKING:
+    from immigrate.estimators._growth import Fit
 
 
 class MarginClassifier(ClassifierMixin, StoredEstimator):
@@ -150,9 +153,14 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
     def __sklearn_tags__(self) -> Tags:
         return with_mixed_input(super().__sklearn_tags__())
 
-    def _adopt(self, model: FittedMargin, solution: Solution) -> None:
+    def _adopt(self, model: FittedMargin, fit: Fit) -> None:
         """Become the model that a solver found; nothing here can fail."""
         self.model_ = model
+        solution, seen = fit.solution, fit.task.references
+        self.n_anchors_ = len(seen.anchor_codes)
+        n_seen = len(seen.codes) if seen.count is None else np.count_nonzero(seen.count)
+        self.n_references_ = int(n_seen)
+        self.weight_error_ = np.sqrt(seen.encoding.folded(fit.error**2))
         self.objective_path_ = np.array(solution.objective_path)
         self.gap_ = solution.gap
         # A start that is already stationary takes no step; scikit-learn wants at least 1.

@@ -30,8 +30,8 @@ TAKES_LONG = WEIGHTS_ALONE + (
     "weights."
 )
 UNKNOWN_TABLE = (
-    "The model does not hold the features that did not pass its screen; run "
-    "InteractionTest().fit(X, y) on the whole table instead."
+    "The model does not hold the whole table: it keeps prototypes of the samples, or not the "
+    "features that did not pass its screen. Run InteractionTest().fit(X, y) instead."
 )
 ONE_CLASS = "The sample weights leave one class; there is nothing to test."
 

@@ -20,11 +20,11 @@ from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._counts import is_comparable
-from immigrate.estimators._im4e import feature_weights
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._margin_classifier import warn_unless_converged
 from immigrate.estimators._training import TrainingData, as_counts
+from immigrate.estimators.feature_weights import feature_weights
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.kernels.threads import n_threads
 from immigrate.messages import warn_user
@@ -36,8 +36,6 @@ from immigrate.typing import Array, Mask
 N_BEST = 5
 N_OF_PAIRS = 20
 LEAST_SHARE = 1e-6
-# From so many features on the steps of a fit take seconds each.
-WIDE_TABLE = 1000
 SCREENS = ("im4e", "pairs")
 
 
@@ -164,18 +162,6 @@ def resolved_screen(screen: Any) -> Screen:
     if isinstance(screen, str):
         check_option("screen", screen, SCREENS)
     return Screen(screen)
-
-
-def say_if_wide(n_features: int) -> None:
-    """One line in the log before a fit that will take long, and what to do about it."""
-    from immigrate.kernels.compiling import log_once
-
-    if n_features >= WIDE_TABLE:
-        log_once(
-            f"immigrate: {n_features} features make {n_features * (n_features + 1) // 2:,} "
-            "weights, and a fit takes a minute or more. screen='im4e' lets the strongest features "
-            "enter only; verbose=True shows the steps."
-        )
 
 
 def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:

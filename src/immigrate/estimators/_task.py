@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +12,15 @@ from sklearn.utils import check_random_state
 
 from immigrate.checks import check_option
 from immigrate.core.cones import MATRIX_SETS, WeightSet, share, unit
-from immigrate.core.forms import LINEAR
+from immigrate.core.forms import LINEAR, QUADRATIC, Form
 from immigrate.core.pruning import pruned
 from immigrate.estimators._encoding import Encoding, offered_encodings, resolved_columns
 from immigrate.estimators._fitted import FittedMargin, References
-from immigrate.estimators._im4e import feature_weights
-from immigrate.estimators._screen import Screened, as_shares, resolved_screen, say_if_wide
+from immigrate.estimators._sample import Sampler, Size, sample_sizes
+from immigrate.estimators._screen import Screened, as_shares, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
+from immigrate.estimators.feature_weights import feature_weights
+from immigrate.estimators.waiting import STEPS_OF_FIT, say_if_long
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver
@@ -42,6 +46,10 @@ class Task:
         What prediction will need of the training data.
     is_warm : bool
         Whether fits along a path of sigma may start where the one before ended.
+    maker : TaskMaker
+        Makes the same task on other samples of the table.
+    stage : int
+        Which of the growing samples this one is of.
     """
 
     problem: MarginProblem
@@ -50,27 +58,51 @@ class Task:
     weight_set: WeightSet
     references: References
     is_warm: bool
+    maker: TaskMaker
+    stage: int
 
     def fitted(
         self, solution: Solution, sigma: float, prune: str | float | None, rule: str
     ) -> FittedMargin:
         """The model that a solution makes, its weights pruned."""
-        weights, left_out = solution.weights, solution.scores
         if prune is not None:
             # "auto" is the paper's limit, 1 / A.
-            below = 1 / len(weights) if isinstance(prune, str) else prune
-            weights = pruned(weights, below=below)
-            left_out = self.problem.loo_scores(weights, sigma)
-        return FittedMargin(self.references, weights, sigma, rule, left_out)
+            below = 1 / len(solution.weights) if isinstance(prune, str) else prune
+            weights = pruned(solution.weights, below=below)
+            scores = self.problem.loo_scores(weights, sigma)
+            solution = replace(solution, weights=weights, scores=scores)
+        return FittedMargin.of(self.references, solution, sigma, rule)
+
+    def grown(self) -> Task | None:
+        """The same on the next larger sample; None where there is none."""
+        stage = self.stage + 1
+        if stage >= len(self.maker.sizes):
+            return None
+        return self.maker.task(self.references.encoding, stage)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the solver looks at a sample of the table."""
+        return bool(self.maker.sizes)
+
+    @property
+    def everybody(self) -> References:
+        """All samples of the table, as references of new ones."""
+        if not self.is_sampled:
+            return self.references
+        return self.maker.references(self.references.encoding)
 
 
 def learning_tasks(
-    model: ImmigrateClassifier, data: TrainingData, n_jobs: int | None
+    model: ImmigrateClassifier,
+    data: TrainingData,
+    n_jobs: int | None,
+    n_steps: int = STEPS_OF_FIT,
 ) -> list[Task]:
     """What a solver is to do for `model`, whose own sigma, rule and prune are not read.
 
     One task, or two where leave-one-out is to choose between a weight per nominal column and a
-    weight per level.
+    weight per level. `n_steps` is about how many steps it will take, for those who wait.
     """
     solver = resolved_solver(model.solver)
     weight_set = MATRIX_SETS[check_option("constraint", model.constraint, MATRIX_SETS)]
@@ -78,51 +110,122 @@ def learning_tasks(
     columns = resolved_columns(model.columns)
     # Units of all samples in every fold: sigma means the same in each of them.
     encoding = Encoding.of(data.source.values, data.n_levels, columns.scale)
+    sampler = Sampler(data.codes, data.anchor_weight, model.random_state)
     # Dates, identifiers and columns without a value are no features, whatever a screen says.
     screened = Screened(data.reader.is_used, importances=None)
     if model.screen is not None:
-        in_units = replace(data, X=encoding.table(data.X), mismatch=encoding.mismatch)
+        # A screen has a weight per feature, and looks at a sample where that takes long too.
+        sizes = sample_sizes(solver, len(data.X), data.X.shape[1])
+        seen = data.rows(sampler.drawn(sizes[-1]).rows) if sizes else data
+        in_units = replace(seen, X=encoding.table(seen.X), mismatch=encoding.mismatch)
         screened = resolved_screen(model.screen).passed(in_units, solver, n_jobs)
-    encoding = encoding.columns(screened.is_kept)
-    say_if_wide(int(screened.is_kept.sum()))
-    task = TaskMaker(model, data, screened, solver, weight_set, n_jobs)
-    offered = offered_encodings(encoding, columns.nominal, len(data.X))
-    return [task.with_encoding(encoding) for encoding in offered]
+    maker = TaskMaker(
+        data,
+        screened,
+        solver,
+        weight_set,
+        QUADRATIC,
+        partial(feasible_start, solver, weight_set, model.random_state, n_jobs),
+        sampler,
+        n_jobs,
+    )
+    tasks = maker.tasks(encoding.columns(screened.is_kept), columns.nominal)
+    for task in tasks:
+        say_if_long(task.references, model.constraint, n_steps, n_threads(n_jobs))
+    return tasks
 
 
 @dataclass(frozen=True, eq=False)
 class TaskMaker:
-    """What the tasks of one fit have in common."""
+    """What the tasks of one fit have in common.
 
-    model: ImmigrateClassifier
+    Attributes
+    ----------
+    data : TrainingData
+    screened : Screened
+        Which features enter.
+    solver : Solver
+    weight_set : WeightSet
+    form : Form
+    start : callable
+        From references to the weights that a fit starts from.
+    sampler : Sampler
+    n_jobs : int or None
+    sizes : list of Size
+        Of the growing samples that the solver looks at; empty where it looks at all.
+    """
+
     data: TrainingData
     screened: Screened
     solver: Solver
     weight_set: WeightSet
+    form: Form
+    start: Callable[[References], Array]
+    sampler: Sampler
     n_jobs: int | None
+    sizes: list[Size] = field(default_factory=list)
 
-    def with_encoding(self, encoding: Encoding) -> Task:
-        """The task with one way of encoding nominal columns."""
+    def tasks(self, encoding: Encoding, nominal: str) -> list[Task]:
+        """A task for each way of encoding nominal columns that is to be tried."""
+        n = len(self.data.X)
+        offered = offered_encodings(encoding, nominal, n)
+        n_columns = max(len(one.owner) for one in offered)
+        sizes = sample_sizes(self.solver, n, n_columns**self.form.degree)
+        maker = replace(self, sizes=sizes)
+        return [maker.task(one) for one in offered]
+
+    def references(self, encoding: Encoding) -> References:
+        """All samples of the table."""
         data, is_kept = self.data, self.screened.is_kept
-        X = data.X if is_kept.all() else data.X[:, is_kept]
         is_out = data.reader.is_used & ~is_kept
-        references = References(
-            X,
+        return References(
+            data.X if is_kept.all() else data.X[:, is_kept],
             data.codes,
             is_kept,
             encoding,
             data.anchor_weight,
             self.screened.importances,
+            self.form,
             screened_out=data.X[:, is_out] if is_out.any() else None,
         )
+
+    def task(self, encoding: Encoding, stage: int = 0) -> Task:
+        """The task with one way of encoding, on one of the growing samples."""
+        references = self.references(encoding)
+        if self.sizes:
+            sample = self.sampler.drawn(self.sizes[stage])
+            references = replace(
+                references.rows(sample.rows),
+                anchor_weight=sample.anchor_weight,
+                count=sample.count,
+                is_anchor=sample.is_anchor,
+            )
         # Laid out once: the solver and later every prediction use the same layout.
         problem = references.problem(n_threads(self.n_jobs))
-        W = starting_weights(self.solver, references, self.model.random_state, self.n_jobs)
-        if self.solver.needs_feasible_start:
-            # Descent is from a point of the set; the paper's steps start anywhere.
-            W = self.weight_set.prox(W, 0.0)
         is_warm = self.solver.can_warm_start and self.weight_set.can_warm_start
-        return Task(problem, unit(W), self.solver, self.weight_set, references, is_warm)
+        return Task(
+            problem,
+            self.start(references),
+            self.solver,
+            self.weight_set,
+            references,
+            is_warm,
+            self,
+            stage,
+        )
+
+
+def feasible_start(
+    solver: Solver,
+    weight_set: WeightSet,
+    random_state: Any,
+    n_jobs: int | None,
+    references: References,
+) -> Array:
+    """Where a matrix starts, with Frobenius norm 1."""
+    W = starting_weights(solver, references, random_state, n_jobs)
+    # Descent is from a point of the set; the paper's steps start anywhere.
+    return unit(weight_set.prox(W, 0.0) if solver.needs_feasible_start else W)
 
 
 def starting_weights(

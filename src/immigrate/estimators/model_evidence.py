@@ -10,7 +10,7 @@ import pandas as pd
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._training import as_counts
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
-from immigrate.estimators.weight_table import term_columns
+from immigrate.estimators.weight_table import term_columns, without_rounding
 from immigrate.typing import Array, Codes
 
 PAIR = ["feature_1", "feature_2"]
@@ -29,9 +29,12 @@ COLUMNS_PER_FEATURE, FIT_PASSES = 5, 600
 def given_table(model: Any) -> ReadTable | None:
     """The features that a model was given, those that a screen dropped included.
 
-    None where they are not known: models from files of older versions kept those in use only.
+    None where they are not known: models with prototypes hold no samples, and models from files
+    of older versions kept the features in use only.
     """
     references, reader = model.model_.references, model.column_reader_
+    if references.is_summary:
+        return None
     # Columns that are no features are not in the model, and are not tested either.
     is_feature = reader.is_used
     is_out = is_feature & ~references.is_used
@@ -104,8 +107,8 @@ def evidence_table(weights: pd.DataFrame, test: InteractionTest) -> pd.DataFrame
     )
     order = np.lexsort(
         (
-            -table["share"],
-            table["p_value"],
+            -without_rounding(table["share"].to_numpy()),
+            without_rounding(table["p_value"].to_numpy()),
             # Approximate p-values, which have no adjusted one, after the exact ones.
             table["p_adjusted"].isna(),
             ~table["is_found"],

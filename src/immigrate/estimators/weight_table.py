@@ -35,7 +35,7 @@ def interaction_table(W: Array, size: Array, names: Any, top: int | None = None)
     a, b = np.triu_indices(len(W))
     weight = W[a, b]
     size = size[a, b]
-    order = np.argsort(-size, kind="stable")[:top]
+    order = np.argsort(-without_rounding(size), kind="stable")[:top]
     a, b = a[order], b[order]
     return pd.DataFrame(
         {
@@ -45,6 +45,22 @@ def interaction_table(W: Array, size: Array, names: Any, top: int | None = None)
             "rank": np.arange(1, len(order) + 1),
         }
     )
+
+
+def without_rounding(size: Array) -> Array:
+    """Sizes to nine digits: what differs by rounding alone keeps the order of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.estimators.weight_table import without_rounding
+    >>> one, other = without_rounding(np.array([0.1 + 0.2, 0.3]))
+    >>> bool(one == other)
+    True
+    """
+    _, exponent = np.frexp(size)
+    digits: Array = np.ldexp(np.round(np.ldexp(size, -exponent), 9), exponent)
+    return digits
 
 
 def term_columns(names: NDArray[np.object_], a: Codes, b: Codes) -> dict[str, Any]:

@@ -24,11 +24,11 @@ import sklearn
 from immigrate.core.differences import gaps
 from immigrate.core.forms import QUADRATIC
 from immigrate.kernels.buffers import PANEL, Buffers, new_buffers
+from immigrate.kernels.costs import pass_seconds
 from immigrate.kernels.layout import Table, kinds_of, table_of
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.kernels.states import (
-    OwnCopies,
     class_scores,
     free_energy,
     hits_and_misses,
@@ -51,6 +51,8 @@ from immigrate.typing import Array, Codes
 
 MOST_PARTS = 32
 PART_SECONDS = 1e-3
+# Compiled code does not hear Ctrl-C: it comes back this often, by the estimate.
+STRETCH_SECONDS = 0.2
 ROWS_PER_BATCH = 256
 NOBODY = new_state(0, 0, 0)  # whose sums are not wanted
 
@@ -60,6 +62,7 @@ class Plan(NamedTuple):
 
     n_parts: int
     n_kept: int  # Boltzmann factors to keep between the sweeps
+    n_stretch: int  # pairs of one call of compiled code
 
 
 def tile_shape(n_features: int, itemsize: int) -> TileShape:
@@ -72,10 +75,11 @@ def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
     """Keep what Boltzmann factors fit in memory; cut the tiles into parts of PART_SECONDS."""
     n_numbers = sklearn.get_config()["working_memory"] * 2**20 / 8
     n_problems, *features = weights.shape
-    seconds = n_problems * n_pairs * (5e-9 + 5e-11 * math.prod(features))
+    seconds = n_problems * pass_seconds(n_pairs, math.prod(features))
     in_memory = int(n_numbers / 8 / max(3 * n_problems * n_scores, weights.size))
     n_parts = max(1, min(int(seconds / PART_SECONDS), MOST_PARTS, in_memory))
-    return Plan(n_parts, n_kept=min(n_pairs, int(n_numbers * 7 / 8 / n_problems)))
+    n_kept = min(n_pairs, int(n_numbers * 7 / 8 / n_problems))
+    return Plan(n_parts, n_kept, max(1, int(n_pairs * min(1.0, STRETCH_SECONDS / seconds))))
 
 
 class CompiledPass:
@@ -110,7 +114,6 @@ class CompiledPass:
         self._table = table_of(pieces.samples.take(self._order))
         self._log_count = np.log(np.where(is_reference, target.count, 1.0))[self._order]
         self._is_counted = bool(self._log_count.any())
-        self._own_copies = OwnCopies(pieces, self._order) if self._is_counted else None
         self._weight = self._sorted_weight(anchor_weight)
         self._is_quadratic = pieces.form == QUADRATIC
         self._rounding = np.finfo(values.dtype).eps
@@ -180,14 +183,11 @@ class CompiledPass:
         plan = plan_for(int(self._tiles[-1, FIRST_PAIR]), weights, n_scores)
         store = self._store(plan, len(sigma))
         state = self._training_state(sweep, store)
-        if self._own_copies is not None:
-            for one, W, s in zip(state, Ws, sigma):
-                self._own_copies.add_to(one, W, s)
         split = hits_and_misses(state, self._starts, sigma)
         costs = [self._cost(one, s) for one, s in zip(split, sigma)]
         gradients: list[Array | None] = [None] * len(costs)
         if min(costs) <= reject_above:
-            gradients = list(self._gradients(sweep, store, split, Ws))
+            gradients = list(self._gradients(sweep, store, split))
         return [
             MarginPass(cost, gradient, self._leave_one_out_scores(one, s))
             for cost, gradient, one, s in zip(costs, gradients, state, sigma)
@@ -252,7 +252,8 @@ class CompiledPass:
         if self._last_store is None or self._last_store[0] != (plan, n_problems):
             first_pair = self._tiles[:, FIRST_PAIR]
             kept = np.empty((n_problems, plan.n_kept))
-            store = Store(first_pair, kept, _even_edges(first_pair, plan.n_parts))
+            edges = _even_edges(first_pair, plan.n_parts)
+            store = Store(first_pair, kept, edges, plan.n_stretch)
             self._last_store = ((plan, n_problems), store)
         return self._last_store[1]
 
@@ -272,7 +273,7 @@ class CompiledPass:
             merge_states(state, other, sweep.sigma)
         return state
 
-    def _gradients(self, sweep: Sweep, store: Store, split: Array, Ws: Sequence[Array]) -> Array:
+    def _gradients(self, sweep: Sweep, store: Store, split: Array) -> Array:
         """Second sweep: the gradient of every problem."""
         floor, Z = split[:, :, FLOOR].copy(), split[:, :, PARTITION]
         # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
@@ -293,9 +294,6 @@ class CompiledPass:
         if self._is_quadratic:
             gradient *= self._upper_half
             gradient = gradient + gradient.transpose(0, 2, 1)
-        if self._own_copies is not None:
-            for m, (W, sigma) in enumerate(zip(Ws, sweep.sigma)):
-                gradient[m] += self._own_copies.scatter(W, sigma, floor[m], pull[m])
         return gradient
 
     def _against(self, X_new: Array) -> CompiledPass:
@@ -317,10 +315,14 @@ class CompiledPass:
         sweep = self._sweep(rows, tiles, weights, sigma)
         n_tiles, scratch = len(tiles) - 1, np.empty((len(sigma), self._shape.n_places))
         floor = np.empty((len(sigma), n_tiles))
-        stretch = Stretch(0, n_tiles, scratch, floor, first_pair=0, is_kept=False)
         state = new_state(len(sigma), len(self._starts) - 1, len(X_new))
         buffers = self._taken_buffers(len(sigma))
-        energy_sweep(sweep, stretch, buffers.energy, state)
+        per_tile = len(sigma) * pass_seconds(self._shape.n_places, math.prod(weights.shape[1:]))
+        n_together = max(1, int(STRETCH_SECONDS / per_tile))
+        for first in range(0, n_tiles, n_together):
+            last = min(first + n_together, n_tiles)
+            stretch = Stretch(first, last, scratch, floor, first_pair=0, is_kept=False)
+            energy_sweep(sweep, stretch, buffers.energy, state)
         self._spare_buffers.append(buffers)
         return state
 

@@ -22,6 +22,12 @@ class ClassScores:
     free_energy: np.ndarray
     distance: np.ndarray
 
+    def rows(self, chosen: np.ndarray | None) -> ClassScores:
+        """Scores of some of the samples; None is all."""
+        if chosen is None:
+            return self
+        return ClassScores(self.free_energy[chosen], self.distance[chosen])
+
 
 @dataclass(frozen=True)
 class MarginPass:

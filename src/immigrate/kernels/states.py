@@ -11,8 +11,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from immigrate.core.forms import Form
-from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores
 from immigrate.kernels.tile_energies import (
     EMPTY,
@@ -63,45 +61,3 @@ def class_scores(state: Array, sigma: float, log_count: Array | float) -> ClassS
     energy = free_energy(state, sigma, log_count)
     distance = state[:, MOMENT] / state[:, PARTITION]
     return ClassScores(energy.T, distance.T)
-
-
-class OwnCopies:
-    """The c - 1 copies that an anchor with count c leaves among its own hits.
-
-    They are no pair of two samples, so the sweeps do not see them. Copies agree in everything
-    but what is missing, so that only samples with gaps add to the gradient.
-
-    Parameters
-    ----------
-    pieces : Pieces
-    order : ndarray of shape (n,)
-        Place of each sample of the state in the table.
-    """
-
-    def __init__(self, pieces: Pieces, order: Codes) -> None:
-        is_anchor = np.isin(order, pieces.pairs.anchors)
-        count = pieces.target.count[order]
-        self._rows = np.flatnonzero(is_anchor & (count > 1))
-        count = count[self._rows]
-        self._labels = pieces.target.y[order[self._rows]]
-        self._tilt = np.log(count) + np.log(count - 1)
-        copied = pieces.samples.take(order[self._rows])
-        self._d = pieces.differences.from_itself(copied)[:, None, :]  # (p, 1, k)
-        self._form: Form = pieces.form
-
-    def add_to(self, state: Array, W: Array, sigma: float) -> None:
-        """Add the copies to the state (n_classes, 3, n) of one problem."""
-        q = self._form.distance(W, self._d)[0]
-        t = q - sigma * self._tilt
-        at = (self._labels, slice(None), self._rows)
-        floor, Z, Y = state[at].T
-        low = np.minimum(floor, t)
-        with np.errstate(over="ignore"):
-            kept, added = np.exp((low - floor) / sigma), np.exp((low - t) / sigma)
-        state[at] = np.array([low, Z * kept + added, Y * kept + added * q]).T
-
-    def scatter(self, W: Array, sigma: float, floor: Array, pull: Array) -> Array:
-        """Their share in the gradient, from floor and pull of every anchor's hits and misses."""
-        t = self._form.distance(W, self._d)[0] - sigma * self._tilt
-        coupling = pull[HIT, self._rows] * np.exp((floor[HIT, self._rows] - t) / sigma)
-        return self._form.scatter(W, self._d, coupling[None, :])

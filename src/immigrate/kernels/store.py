@@ -35,11 +35,13 @@ class Store:
         What can be kept: the first tiles, as many as fit.
     edges : list of int
         Where the tiles are cut into parts.
+    n_stretch : int
+        Pairs that are swept without a break, about.
     """
 
-    def __init__(self, first_pair: Codes, kept: Array, edges: list[int]) -> None:
+    def __init__(self, first_pair: Codes, kept: Array, edges: list[int], n_stretch: int) -> None:
         self.parts: list[Part] = list(itertools.pairwise(edges))
-        self._first_pair, self._kept = first_pair, kept
+        self._first_pair, self._kept, self._n_stretch = first_pair, kept, n_stretch
         self._floor = np.empty((len(kept), len(first_pair)))
         # Tiles are kept whole; after t of them first_pair[t] places are taken.
         self._n_kept_tiles = int(np.searchsorted(first_pair, kept.shape[1], side="right")) - 1
@@ -50,7 +52,8 @@ class Store:
         yield from kept
         if others[0] < others[1]:
             scratch = np.empty((len(self._kept), self._largest(others)))
-            yield Stretch(*others, scratch, self._floor, 0, is_kept=False)
+            for first, last in self._cut(*others):
+                yield Stretch(first, last, scratch, self._floor, 0, is_kept=False)
 
     def for_second_sweep(self, part: Part) -> Iterator[tuple[Stretch, bool]]:
         """The tiles that are kept, then windows; and whether they must be filled again."""
@@ -67,8 +70,19 @@ class Store:
     def _kept_and_others(self, part: Part) -> tuple[list[Stretch], Part]:
         first, last = part
         middle = min(max(first, self._n_kept_tiles), last)
-        kept = Stretch(first, middle, self._kept, self._floor, 0, is_kept=True)
-        return [kept] if middle > first else [], (middle, last)
+        kept = [
+            Stretch(*tiles, self._kept, self._floor, 0, is_kept=True)
+            for tiles in self._cut(first, middle)
+        ]
+        return kept, (middle, last)
+
+    def _cut(self, first: int, last: int) -> Iterator[Part]:
+        """Consecutive tiles in stretches of about `n_stretch` pairs, one tile at least."""
+        while first < last:
+            end = int(np.searchsorted(self._first_pair, self._first_pair[first] + self._n_stretch))
+            end = min(max(end, first + 1), last)
+            yield first, end
+            first = end
 
     def _largest(self, part: Part) -> int:
         """Places of the largest tile of a part."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from immigrate.core.cones import Oracle, WeightSet, norm, oracle
 from immigrate.kernels.results import ClassScores
@@ -92,7 +93,7 @@ def spectral_descent(
 
 
 def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
-    if best.weights is None:
+    if not best.has_direction:
         return Stop.NO_DIRECTION
     if best.gap <= tol:
         return Stop.TOLERANCE
@@ -140,6 +141,13 @@ class Descent(Solver):
         Limit on steps.
     tol : float, default=1e-3
         Stops when the relative Frank-Wolfe gap is at most this.
+    n_anchors, n_references : "auto", int, float or None, default="auto"
+        How many samples have their margin counted, and how many they are compared with: a
+        number, a share of the table, or None for all. "auto" is all where a step takes a few
+        seconds at most; of a larger table it is a sample that is doubled, from 4,000 on, until
+        the standard error of the weights is 0.1 or a step takes that long. Every class is drawn
+        in proportion to its size, small classes at least 500 times, and weighed such that costs
+        are those of the whole table on average (docs/scaling.md).
 
     See Also
     --------
@@ -163,6 +171,19 @@ class Descent(Solver):
     needs_feasible_start = True
     needs_projection = True
     can_warm_start = True
+
+    def __init__(
+        self,
+        *,
+        init: str | ArrayLike = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        n_anchors: int | float | str | None = "auto",
+        n_references: int | float | str | None = "auto",
+    ) -> None:
+        super().__init__(init=init, max_iter=max_iter, tol=tol)
+        self.n_anchors = n_anchors
+        self.n_references = n_references
 
     def solution(
         self,

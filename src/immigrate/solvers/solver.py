@@ -6,13 +6,18 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from immigrate.checks import check_count, check_not_negative, check_option
+from immigrate.checks import (
+    check_count,
+    check_not_negative,
+    check_option,
+    check_sample_size,
+)
 from immigrate.core.cones import WeightSet
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.typing import Array
@@ -97,8 +102,13 @@ class Solver(BaseEstimator, metaclass=ABCMeta):
         Whether the weight set has to be one with a proper projection.
     can_warm_start : bool
         Whether it gains from starting near a solution.
+    n_anchors, n_references : None, "auto", int or float
+        How many samples of a large table it looks at. None is all; a subclass may make
+        parameters of them.
     """
 
+    n_anchors: Any = None
+    n_references: Any = None
     needs_feasible_start: ClassVar[bool]
     needs_projection: ClassVar[bool]
     can_warm_start: ClassVar[bool]
@@ -132,6 +142,8 @@ class Solver(BaseEstimator, metaclass=ABCMeta):
         """The solver itself, if its parameters make sense."""
         check_count("max_iter", self.max_iter)
         check_not_negative("tol", self.tol)
+        check_sample_size("n_anchors", self.n_anchors)
+        check_sample_size("n_references", self.n_references)
         if isinstance(self.init, str):
             check_option("init", self.init, INITS)
         return self

@@ -1,0 +1,221 @@
+"""What a model is compared with when it predicts: all samples, or prototypes of them.
+
+A fit on a sample, or with prototypes in place of samples, has learned its weights under other
+references than it will predict with. The denser those are the smaller the best neighbourhood, so
+sigma is chosen again:
+
+    some samples of each class are put aside
+    the others become the references       all of them, or their prototypes
+    sigma times each FACTOR                the one that does best on the samples put aside
+    all samples become the references
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from immigrate.core.forms import QUADRATIC
+from immigrate.estimators._choice import CRITERIA
+from immigrate.estimators._fitted import FittedMargin, FittedVote, References
+from immigrate.estimators._task import Task
+from immigrate.kernels.costs import pass_seconds
+from immigrate.prototypes import NOBODY, ClassCentres, Prototypes
+from immigrate.typing import Array, Codes, Mask
+
+Model = TypeVar("Model", FittedMargin, FittedVote)
+
+FACTORS = tuple(2.0**k for k in (1, 0.5, 0, -0.5, -1, -1.5, -2, -3, -4))
+# Samples that judge sigma: a fifth, as in cross-validation, up to a number that tells enough; and
+# seconds of one core that they may take where the references are many.
+JUDGING_SHARE, MOST_JUDGES, FEWEST_JUDGES = 0.2, 4000, 200
+JUDGING_SECONDS = 10.0
+
+
+def resolved_references(references: Any, is_sampled: bool) -> Prototypes | None:
+    """What `references` stands for; None is all samples.
+
+    Examples
+    --------
+    >>> from immigrate.estimators._kept import resolved_references
+    >>> resolved_references(500, is_sampled=False)
+    ClassCentres(n_centres=500)
+    >>> resolved_references("auto", is_sampled=True)
+    ClassCentres()
+    """
+    if isinstance(references, Prototypes):
+        return references
+    if isinstance(references, str) and references in ("all", "auto"):
+        return ClassCentres() if references == "auto" and is_sampled else None
+    is_number = isinstance(references, int | float | np.integer)
+    if not is_number or isinstance(references, bool):
+        raise ValueError(
+            f"references must be 'auto', 'all', a number of centres, a share of the samples, or "
+            f"prototypes such as ClassCentres(1000); got {references!r}."
+        )
+    return ClassCentres(references)
+
+
+def as_it_predicts(
+    model: Model,
+    task: Task,
+    base: Any,
+    n_jobs: int | None,
+    *,
+    rules: Sequence[str] | None = None,
+    scoring: str = "accuracy",
+) -> Model:
+    """A model that was fitted on `task`, with the references that `base` asks for."""
+    return with_references(
+        model,
+        task.everybody,
+        resolved_references(base.references, task.is_sampled),
+        is_sampled=task.is_sampled,
+        rules=(model.rule,) if rules is None else rules,
+        scoring=scoring,
+        random_state=base.random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def with_references(
+    model: Model,
+    everybody: References,
+    prototypes: Prototypes | None,
+    *,
+    is_sampled: bool,
+    rules: Sequence[str],
+    scoring: str = "accuracy",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Model:
+    """The model as it will predict.
+
+    Parameters
+    ----------
+    model : FittedMargin or FittedVote
+        As it was fitted, on all samples or on a sample.
+    everybody : References
+        All samples.
+    prototypes : Prototypes or None
+        How to summarise them; None keeps all.
+    is_sampled : bool
+        Whether the model was fitted on a sample.
+    rules : sequence of str
+        Rules to choose from.
+    scoring : str
+        The criterion of the choice.
+    """
+    if prototypes is None and not is_sampled:
+        return model
+    random = check_random_state(random_state)
+    is_judge = judges(everybody, prototypes, model.weights.size, random)
+    others = kept(everybody.rows(~is_judge), prototypes, model.weights, random)
+    best = best_setting(model.on(others), everybody.rows(is_judge), rules, scoring, n_jobs)
+    return best.on(kept(everybody, prototypes, model.weights, random))
+
+
+def judges(
+    everybody: References, prototypes: Prototypes | None, n_weights: int, random: Any
+) -> Mask:
+    """Samples of each class that choose sigma; one of each class at least stays a reference."""
+    n = len(everybody.codes)
+    most = MOST_JUDGES
+    if prototypes is None:
+        per_judge = len(FACTORS) * pass_seconds(n, n_weights)
+        most = int(np.clip(JUDGING_SECONDS / per_judge, FEWEST_JUDGES, MOST_JUDGES))
+    share = min(JUDGING_SHARE, most / n)
+    is_judge = np.zeros(n, dtype=bool)
+    for code in range(int(everybody.codes.max()) + 1):
+        own = np.flatnonzero(everybody.codes == code)
+        n_judges = min(int(np.ceil(share * len(own))), len(own) - 1)
+        is_judge[random.permutation(own)[:n_judges]] = True
+    return is_judge
+
+
+def best_setting(
+    model: Model, judging: References, rules: Sequence[str], scoring: str, n_jobs: int | None
+) -> Model:
+    """The rule and the factor of sigma that do best on samples that are no references."""
+    X = np.full((len(judging.codes), len(judging.is_used)), np.nan)
+    X[:, judging.is_used] = judging.values
+    candidates = [model.with_sigma_times(f).with_rule(rule) for rule in rules for f in FACTORS]
+    criteria = [
+        CRITERIA[scoring](*one.judgement(X, n_jobs), judging.codes).mean() for one in candidates
+    ]
+    return candidates[int(np.argmax(criteria))]
+
+
+def kept(
+    samples: References, prototypes: Prototypes | None, weights: Array, random: Any
+) -> References:
+    """The samples themselves, or their prototypes."""
+    if prototypes is None:
+        return samples
+    groups = prototypes.groups(points(samples, weights), samples.codes, random)
+    is_in = groups != NOBODY
+    values, groups, codes = samples.values[is_in], groups[is_in], samples.codes[is_in]
+    first = np.unique(groups, return_index=True)[1]
+    return replace(
+        samples,
+        values=summary(values, groups, samples.encoding.n_levels > 0),
+        codes=codes[first],
+        count=np.bincount(groups).astype(float),
+        anchor_weight=None,
+        is_anchor=None,
+        screened_out=None,
+        is_summary=True,
+        laid_out={},
+    )
+
+
+def points(samples: References, weights: Array) -> Array:
+    """Samples as points whose Euclidean distances are those of the diagonal of W, about.
+
+    Levels become one column each, and what is missing the mean of its column.
+    """
+    table, encoding = samples.table, samples.encoding
+    own = weights.diagonal() if samples.form == QUADRATIC else weights**2
+    scale = np.sqrt(np.maximum(own, 0.0))
+    columns = []
+    for j, x in enumerate(table.T):
+        if encoding.is_nominal[j]:
+            levels = x[:, None] == np.unique(x[~np.isnan(x)])
+            columns.append(levels * (scale[j] * encoding.mismatch[j] / np.sqrt(2)))
+        else:
+            known = np.isnan(x)
+            middle = x[~known].mean() if not known.all() else 0.0
+            columns.append(scale[j] * np.where(known, middle, x)[:, None])
+    return np.hstack(columns)
+
+
+def summary(values: Array, groups: Codes, is_nominal: Mask) -> Array:
+    """One row per group: means of what is known, the most frequent level; NaN of nothing."""
+    rows = np.empty((int(groups.max()) + 1, values.shape[1]), dtype=values.dtype)
+    for j, x in enumerate(values.T):
+        is_known = ~np.isnan(x)
+        own = groups[is_known]
+        if is_nominal[j]:
+            rows[:, j] = most_frequent(x[is_known], own, len(rows))
+            continue
+        size = np.bincount(own, minlength=len(rows))
+        sums = np.bincount(own, weights=x[is_known], minlength=len(rows))
+        rows[:, j] = np.where(size > 0, sums / np.maximum(size, 1), np.nan)
+    return rows
+
+
+def most_frequent(levels: Array, groups: Codes, n_groups: int) -> Array:
+    """The most frequent level of each group, the first of those that tie; NaN without any."""
+    result = np.full(n_groups, np.nan)
+    if not len(levels):
+        return result
+    values, codes = np.unique(levels, return_inverse=True)
+    count = np.zeros((n_groups, len(values)), dtype=np.intp)
+    np.add.at(count, (groups, codes), 1)
+    is_any = count.any(axis=1)
+    result[is_any] = values[count.argmax(axis=1)[is_any]]
+    return result
