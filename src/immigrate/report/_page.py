@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     import jinja2
 
 # In the order in which the browser reads them.
-SCRIPTS = ("base.js", "tables.js", "pictures.js", "pair.js", "main.js")
+SCRIPTS = (
+    "base.js",
+    "tables.js",
+    "pictures.js",
+    "predictions.js",
+    "frames.js",
+    "pair.js",
+    "main.js",
+)
 STYLES = ("page.css",)
 # What would end the element that holds the data, or begin a comment in it.
 ESCAPED = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}

@@ -16,7 +16,8 @@ function filled(node, attributes, children) {
   return node;
 }
 const el = (tag, attributes, ...children) => filled(document.createElement(tag), attributes, children);
-const draw = (tag, attributes, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
+const draw = (tag, attributes, ...children) =>
+  filled(document.createElementNS(SVG, tag), attributes, children);
 const byId = id => document.getElementById(id);
 
 // FIRST STRONG ISOLATE ... POP: a name of another script turns nothing around it.
@@ -27,7 +28,9 @@ function shortened(name, most) {
   const head = Math.ceil((most - 1) / 2);
   return signs.slice(0, head).join("") + "…" + signs.slice(signs.length - (most - 1 - head)).join("");
 }
-function nameNode(name) { return el("bdi", { title: name }, name); }
+function nameNode(name) {
+  return el("bdi", { title: name }, name);
+}
 function pairNode(a, b) {
   return el("span", {}, nameNode(a), el("span", { class: "times" }, " × "), nameNode(b));
 }
@@ -37,28 +40,32 @@ function label(name, most, attributes) {
   return text;
 }
 
-const pText = p => p === null || p === undefined ? "–" : p < 1e-4 ? "< 0.0001" : String(+p.toPrecision(2));
+const pText = p => (p === null || p === undefined ? "–" : p < 1e-4 ? "< 0.0001" : String(+p.toPrecision(2)));
 // A number and its sign stay on one line.
 const percentText = x => `${(100 * x).toFixed(x > 0.995 && x < 1 ? 1 : 0)}\u00a0%`;
-const numberText = x => x === null || x === undefined ? "–" : Math.abs(x) < 5e-4 ? "0" : x.toFixed(3).replace("-", "−");
+const numberText = x =>
+  x === null || x === undefined ? "–" : Math.abs(x) < 5e-4 ? "0" : x.toFixed(3).replace("-", "−");
 const short = x => String(+x.toPrecision(3));
 function sizeText(size, low, high) {
   if (size === null || size === undefined) return "–";
   const ends = low === null ? "" : ` (${low.toFixed(2)} to ${high.toFixed(2)})`;
   return size.toFixed(2) + ends;
 }
-const sentence = words => words ? `${words[0].toUpperCase()}${words.slice(1)}.` : "";
+const sentence = words => (words ? `${words[0].toUpperCase()}${words.slice(1)}.` : "");
 
-function say(text) { byId("live").textContent = text; }
+function say(text) {
+  byId("live").textContent = text;
+}
 
 // Scales: from values to places in a picture.
 function linear(low, high, from, to) {
   const span = high - low || 1;
-  return x => from + (x - low) / span * (to - from);
+  return x => from + ((x - low) / span) * (to - from);
 }
 function ticksBetween(low, high, wanted) {
   if (!(high > low)) return [low];
-  const raw = (high - low) / wanted, size = 10 ** Math.floor(Math.log10(raw));
+  const raw = (high - low) / wanted,
+    size = 10 ** Math.floor(Math.log10(raw));
   const step = size * [1, 2, 5, 10].find(one => one * size >= raw);
   const found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step);
@@ -94,14 +101,29 @@ function csvCell(value) {
 }
 const csvText = rows => rows.map(row => row.map(csvCell).join(",")).join("\n") + "\n";
 
-const PAINT = ["fill", "stroke", "stroke-width", "opacity", "fill-opacity", "stroke-opacity", "stroke-dasharray", "font-size", "font-family", "font-weight", "text-anchor"];
+const PAINT = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "opacity",
+  "fill-opacity",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "font-size",
+  "font-family",
+  "font-weight",
+  "text-anchor",
+];
 function standalone(svg) {
   // Colours come from the style of the page, which a file of its own does not have.
-  const copy = svg.cloneNode(true), [, , width, height] = svg.getAttribute("viewBox").split(" ");
-  const from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
+  const copy = svg.cloneNode(true),
+    [, , width, height] = svg.getAttribute("viewBox").split(" ");
+  const from = [svg, ...svg.querySelectorAll("*")],
+    to = [copy, ...copy.querySelectorAll("*")];
   from.forEach((node, i) => {
     const style = getComputedStyle(node);
-    for (const name of PAINT) if (style.getPropertyValue(name)) to[i].setAttribute(name, style.getPropertyValue(name));
+    for (const name of PAINT)
+      if (style.getPropertyValue(name)) to[i].setAttribute(name, style.getPropertyValue(name));
     for (const name of ["class", "tabindex", "role", "style"]) to[i].removeAttribute(name);
   });
   const ground = getComputedStyle(byId("pairs")).backgroundColor;
@@ -123,8 +145,23 @@ function savePicture(svg, name, kind) {
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
 }
 function figure(svg, caption, file) {
-  const button = kind => el("button", { type: "button", class: "quiet", "aria-label": `Save as ${kind.toUpperCase()}: ${caption}`, onclick: () => savePicture(svg, file, kind) }, kind.toUpperCase());
-  return el("figure", {}, svg, el("figcaption", {}, el("span", {}, caption), el("span", {}, button("svg"), " ", button("png"))));
+  const button = kind =>
+    el(
+      "button",
+      {
+        type: "button",
+        class: "quiet",
+        "aria-label": `Save as ${kind.toUpperCase()}: ${caption}`,
+        onclick: () => savePicture(svg, file, kind),
+      },
+      kind.toUpperCase(),
+    );
+  return el(
+    "figure",
+    {},
+    svg,
+    el("figcaption", {}, el("span", {}, caption), el("span", {}, button("svg"), " ", button("png"))),
+  );
 }
 function canvas(width, height, title, role = "img") {
   return draw("svg", { viewBox: `0 0 ${width} ${height}`, role, "aria-label": title });
@@ -142,5 +179,7 @@ async function copied(id, button) {
   }
   button.textContent = "Copied";
   say("Copied");
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  setTimeout(() => {
+    button.textContent = "Copy";
+  }, 1500);
 }

@@ -1,7 +1,9 @@
-// Pictures of many pairs, and of predictions.
-const MOST_IN_MAP = 25, MOST_LINES = 40, MOST_NODES = 24;
+// Pictures of many pairs.
+const MOST_IN_MAP = 25,
+  MOST_LINES = 40,
+  MOST_NODES = 24;
 // An adjusted p of 1e-6 or less has the full colour.
-const strength = p => p === null || p === undefined ? 0 : Math.min(1, -Math.log10(Math.max(p, 1e-6)) / 6);
+const strength = p => (p === null || p === undefined ? 0 : Math.min(1, -Math.log10(Math.max(p, 1e-6)) / 6));
 
 function placesByEvidence(pairs, most) {
   const seen = new Set();
@@ -13,42 +15,75 @@ function placesByEvidence(pairs, most) {
 }
 
 function heatMap(threshold, openPair, openFeature) {
-  const { pairs, features } = data, places = placesByEvidence(pairs, MOST_IN_MAP), m = places.length;
-  const side = Math.max(14, Math.min(40, Math.floor(470 / m))), left = 190, top = 12;
-  const width = left + m * side + 14, height = top + m * side + 120;
+  const { pairs, features } = data,
+    places = placesByEvidence(pairs, MOST_IN_MAP),
+    m = places.length;
+  const side = Math.max(14, Math.min(40, Math.floor(470 / m))),
+    left = 190,
+    top = 12;
+  const width = left + m * side + 14,
+    height = top + m * side + 120;
   const svg = canvas(width, height, `Map of the evidence for pairs of ${m} features`, "group");
-  const at = new Map(places.map((place, k) => [place, k])), own = new Map(features.name.map((name, i) => [name, i]));
-  const rectOf = (i, j, p, isFound, title, act) => draw("rect", { x: left + j * side + 1, y: top + i * side + 1, width: side - 2, height: side - 2, rx: 2, class: `cell accent-fill${isFound ? " found-cell" : ""}`, "fill-opacity": p !== null && p > threshold ? 0.04 + 0.25 * strength(p) : 0.06 + 0.94 * strength(p), onclick: act }, draw("title", {}, title));
+  const at = new Map(places.map((place, k) => [place, k])),
+    own = new Map(features.name.map((name, i) => [name, i]));
+  const rectOf = (i, j, p, isFound, title, act) =>
+    draw(
+      "rect",
+      {
+        x: left + j * side + 1,
+        y: top + i * side + 1,
+        width: side - 2,
+        height: side - 2,
+        rx: 2,
+        class: `cell accent-fill${isFound ? " found-cell" : ""}`,
+        "fill-opacity": p !== null && p > threshold ? 0.04 + 0.25 * strength(p) : 0.06 + 0.94 * strength(p),
+        onclick: act,
+      },
+      draw("title", {}, title),
+    );
   places.forEach((place, k) => {
-    const name = pairs.names[place], middle = top + (k + 0.6) * side;
+    const name = pairs.names[place],
+      middle = top + (k + 0.6) * side;
     svg.append(label(name, 26, { x: left - 8, y: middle + 2, "text-anchor": "end" }));
-    const x = left + (k + 0.6) * side, y = top + m * side + 12;
+    const x = left + (k + 0.6) * side,
+      y = top + m * side + 12;
     svg.append(label(name, 16, { x, y, "text-anchor": "end", transform: `rotate(-55 ${x} ${y})` }));
     const i = own.get(name);
     if (i !== undefined) {
       const p = features.p_adjusted[i];
-      const rect = rectOf(k, k, p, features.is_found[i], `${name} alone: adjusted p ${pText(p)}`, () => openFeature(i));
+      const rect = rectOf(k, k, p, features.is_found[i], `${name} alone: adjusted p ${pText(p)}`, () =>
+        openFeature(i),
+      );
       rect.setAttribute("rx", side / 2);
       rect.dataset.feature = name;
       svg.append(rect);
     }
   });
   for (let i = 0; i < pairs.a.length; i++) {
-    const a = at.get(pairs.a[i]), b = at.get(pairs.b[i]);
+    const a = at.get(pairs.a[i]),
+      b = at.get(pairs.b[i]);
     if (a === undefined || b === undefined) continue;
     const title = `${pairs.names[pairs.a[i]]} × ${pairs.names[pairs.b[i]]}: adjusted p ${pText(pairs.p_adjusted[i])}`;
-    for (const [row, column] of [[a, b], [b, a]]) {
+    for (const [row, column] of [
+      [a, b],
+      [b, a],
+    ]) {
       const rect = rectOf(row, column, pairs.p_adjusted[i], pairs.is_found[i], title, () => openPair(i));
       rect.dataset.pair = i;
       svg.append(rect);
     }
   }
   const rest = new Set([...pairs.a, ...pairs.b]).size - m;
-  return figure(svg, `The fuller the colour, the stronger the evidence (adjusted p); framed: shown. Round: a feature on its own.${rest > 0 ? ` The ${m} features of the strongest pairs; ${rest} more are in the table.` : ""}`, "pairs-map");
+  return figure(
+    svg,
+    `The fuller the colour, the stronger the evidence (adjusted p); framed: shown. Round: a feature on its own.${rest > 0 ? ` The ${m} features of the strongest pairs; ${rest} more are in the table.` : ""}`,
+    "pairs-map",
+  );
 }
 
 function network(threshold, openPair) {
-  const { pairs } = data, lines = [];
+  const { pairs } = data,
+    lines = [];
   const nodes = [];
   for (let i = 0; i < pairs.a.length && lines.length < MOST_LINES; i++) {
     const p = pairs.p_adjusted[i];
@@ -58,100 +93,75 @@ function network(threshold, openPair) {
     nodes.push(...fresh);
     lines.push(i);
   }
-  if (!lines.length) return el("p", { class: "notice" }, `No pair has an adjusted p up to ${pText(threshold)}, and none is shown to act together. Move the threshold to see weaker ones.`);
-  const width = 560, height = nodes.length < 5 ? 320 : 420, radius = height / 2 - 46, x0 = width / 2, y0 = height / 2;
-  const spot = new Map(nodes.map((place, k) => {
-    const turn = 2 * Math.PI * (k / nodes.length) - Math.PI / 2 + (nodes.length === 2 ? Math.PI / 2 : 0);
-    return [place, { x: x0 + radius * Math.cos(turn), y: y0 + radius * Math.sin(turn), turn }];
-  }));
+  if (!lines.length)
+    return el(
+      "p",
+      { class: "notice" },
+      `No pair has an adjusted p up to ${pText(threshold)}, and none is shown to act together. Move the threshold to see weaker ones.`,
+    );
+  const width = 560,
+    height = nodes.length < 5 ? 320 : 420,
+    radius = height / 2 - 46,
+    x0 = width / 2,
+    y0 = height / 2;
+  const spot = new Map(
+    nodes.map((place, k) => {
+      const turn = 2 * Math.PI * (k / nodes.length) - Math.PI / 2 + (nodes.length === 2 ? Math.PI / 2 : 0);
+      return [place, { x: x0 + radius * Math.cos(turn), y: y0 + radius * Math.sin(turn), turn }];
+    }),
+  );
   const svg = canvas(width, height, `Network of ${lines.length} pairs`, "group");
   for (const i of [...lines].reverse()) {
-    const from = spot.get(pairs.a[i]), to = spot.get(pairs.b[i]);
+    const from = spot.get(pairs.a[i]),
+      to = spot.get(pairs.b[i]);
     const name = `${pairs.names[pairs.a[i]]} × ${pairs.names[pairs.b[i]]}: adjusted p ${pText(pairs.p_adjusted[i])}`;
-    const path = `M${from.x},${from.y}Q${(from.x + to.x) / 2 * 0.6 + x0 * 0.4},${(from.y + to.y) / 2 * 0.6 + y0 * 0.4} ${to.x},${to.y}`;
+    const path = `M${from.x},${from.y}Q${((from.x + to.x) / 2) * 0.6 + x0 * 0.4},${((from.y + to.y) / 2) * 0.6 + y0 * 0.4} ${to.x},${to.y}`;
     const act = () => openPair(i);
-    svg.append(draw("g", { class: "edge", role: "button", tabindex: 0, "aria-label": name, "data-pair": i, onclick: act, onkeydown: event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } } },
-      draw("path", { d: path, stroke: "transparent", "stroke-width": 16, fill: "none" }),
-      draw("path", { d: path, class: pairs.is_found[i] ? "accent-line" : "soft-line", "stroke-width": 1 + 4 * strength(pairs.p_adjusted[i]), "stroke-opacity": pairs.is_found[i] ? 0.9 : 0.45, "stroke-dasharray": pairs.is_found[i] ? null : "5 4" }),
-      draw("title", {}, name)));
+    svg.append(
+      draw(
+        "g",
+        {
+          class: "edge",
+          role: "button",
+          tabindex: 0,
+          "aria-label": name,
+          "data-pair": i,
+          onclick: act,
+          onkeydown: event => {
+            if (event.key === "Enter" || event.key === " ") {
+              event.preventDefault();
+              act();
+            }
+          },
+        },
+        draw("path", { d: path, stroke: "transparent", "stroke-width": 16, fill: "none" }),
+        draw("path", {
+          d: path,
+          class: pairs.is_found[i] ? "accent-line" : "soft-line",
+          "stroke-width": 1 + 4 * strength(pairs.p_adjusted[i]),
+          "stroke-opacity": pairs.is_found[i] ? 0.9 : 0.45,
+          "stroke-dasharray": pairs.is_found[i] ? null : "5 4",
+        }),
+        draw("title", {}, name),
+      ),
+    );
   }
   for (const [place, { x, y, turn }] of spot) {
     svg.append(draw("circle", { cx: x, cy: y, r: 6, class: "accent-fill" }));
-    const cosine = Math.cos(turn), anchor = cosine > 0.3 ? "start" : cosine < -0.3 ? "end" : "middle";
+    const cosine = Math.cos(turn),
+      anchor = cosine > 0.3 ? "start" : cosine < -0.3 ? "end" : "middle";
     const room = anchor === "middle" ? 34 : Math.floor((width / 2 - radius * Math.abs(cosine) - 14) / 6.6);
-    svg.append(label(pairs.names[place], Math.max(8, room), { x: x + 11 * cosine, y: y + 4 + (anchor === "middle" ? 16 * Math.sign(Math.sin(turn)) : 0), "text-anchor": anchor }));
+    svg.append(
+      label(pairs.names[place], Math.max(8, room), {
+        x: x + 11 * cosine,
+        y: y + 4 + (anchor === "middle" ? 16 * Math.sign(Math.sin(turn)) : 0),
+        "text-anchor": anchor,
+      }),
+    );
   }
-  return figure(svg, "Solid: shown to act together. Dashed: adjusted p up to the threshold, before those found are taken into account.", "pairs-network");
-}
-
-// Axes of shares from 0 to 1.
-function unitFrame(svg, x, y, names) {
-  for (const t of [0, 0.25, 0.5, 0.75, 1]) {
-    svg.append(draw("path", { class: "grid", d: `M${x(0)},${y(t)}H${x(1)}M${x(t)},${y(0)}V${y(1)}` }));
-    svg.append(draw("text", { class: "soft-text", x: x(0) - 6, y: y(t) + 4, "text-anchor": "end" }, t));
-    svg.append(draw("text", { class: "soft-text", x: x(t), y: y(0) + 16, "text-anchor": "middle" }, t));
-  }
-  svg.append(draw("path", { class: "axis", d: `M${x(0)},${y(0)}L${x(1)},${y(1)}`, "stroke-dasharray": "3 4" }));
-  svg.append(draw("text", { class: "soft-text", x: x(0.5), y: y(0) + 34, "text-anchor": "middle" }, names[0]));
-  svg.append(draw("text", { class: "soft-text", x: 12, y: y(0.5), "text-anchor": "middle", transform: `rotate(-90 12 ${y(0.5)})` }, names[1]));
-}
-const classOf = name => Math.max(0, classes.indexOf(name)) % 8;
-function curveLegend(curves) {
-  return el("div", { class: "legend" }, curves.map(curve => el("span", {}, el("span", { class: `key key-${classOf(curve.label)}` }), nameNode(curve.label))));
-}
-function rocPicture(found) {
-  const svg = canvas(320, 300, "ROC curve"), x = linear(0, 1, 52, 304), y = linear(0, 1, 252, 12);
-  unitFrame(svg, x, y, ["share of the others taken for it", "share of the class recognised"]);
-  for (const curve of found.roc) svg.append(draw("path", { class: `curve s${classOf(curve.label)}`, d: "M" + curve.x.map((u, k) => `${x(u).toFixed(1)},${y(curve.y[k]).toFixed(1)}`).join("L") }));
-  const box = figure(svg, `ROC${found.roc.length > 1 ? ", each class against the rest" : ` of ${found.roc[0].label}`}: AUC ${found.auc.value.toFixed(3)}`, "roc");
-  if (found.roc.length > 1) box.prepend(curveLegend(found.roc));
-  return box;
-}
-function calibrationPicture(found) {
-  const svg = canvas(320, 300, "Calibration"), x = linear(0, 1, 52, 304), y = linear(0, 1, 252, 12);
-  unitFrame(svg, x, y, ["predicted probability", "share that was of the class"]);
-  const isOne = found.calibration.length === 1;
-  for (const curve of found.calibration) {
-    const c = classOf(curve.label);
-    if (isOne) curve.x.forEach((u, k) => svg.append(draw("path", { class: `s${c}`, "stroke-opacity": 0.5, d: `M${x(u)},${y(curve.low[k])}V${y(curve.high[k])}` })));
-    svg.append(draw("path", { class: `curve s${c}`, "stroke-opacity": 0.6, d: "M" + curve.x.map((u, k) => `${x(u).toFixed(1)},${y(curve.y[k]).toFixed(1)}`).join("L") }));
-    curve.x.forEach((u, k) => svg.append(draw("circle", { class: `f${c}`, cx: x(u), cy: y(curve.y[k]), r: 3.5 }, draw("title", {}, `${curve.label}: predicted ${percentText(u)}, seen ${percentText(curve.y[k])}`))));
-  }
-  const box = figure(svg, `Calibration${isOne ? ` of ${found.calibration[0].label}` : ""}: on the diagonal probabilities mean what they say`, "calibration");
-  if (!isOne) box.prepend(curveLegend(found.calibration));
-  return box;
-}
-function confusionPicture(found) {
-  const k = found.labels.length, left = 92, top = 44, side = Math.min(90, 220 / k);
-  const svg = canvas(left + k * side + 10, top + k * side + 26, "Confusion matrix");
-  svg.append(draw("text", { class: "soft-text", x: left + k * side / 2, y: 12, "text-anchor": "middle" }, "predicted"));
-  svg.append(draw("text", { class: "soft-text", x: 10, y: top + k * side / 2, "text-anchor": "middle", transform: `rotate(-90 10 ${top + k * side / 2})` }, "true"));
-  found.confusion.forEach((row, i) => {
-    const total = row.reduce((sum, one) => sum + one, 0) || 1;
-    svg.append(label(found.labels[i], 10, { x: left - 8, y: top + (i + 0.5) * side + 4, "text-anchor": "end" }));
-    svg.append(label(found.labels[i], Math.max(4, Math.floor(side / 7)), { x: left + (i + 0.5) * side, y: top - 8, "text-anchor": "middle" }));
-    row.forEach((count, j) => {
-      svg.append(draw("rect", { x: left + j * side + 1, y: top + i * side + 1, width: side - 2, height: side - 2, rx: 3, class: i === j ? "accent-fill" : "f1", "fill-opacity": 0.06 + 0.5 * count / total }, draw("title", {}, `${found.labels[i]} predicted as ${found.labels[j]}: ${count} of ${total}`)));
-      svg.append(draw("text", { x: left + (j + 0.5) * side, y: top + (i + 0.5) * side + 4, "text-anchor": "middle", "font-weight": i === j ? 650 : 400 }, count));
-    });
-  });
-  return figure(svg, "Counts of held-out samples; the shade is the share of the true class", "confusion");
-}
-
-const PART_WORDS = { crowding: "how many neighbours are near", rounding: "members vote for one class only", rest: "all other parts together" };
-function partsPicture(row) {
-  const names = row.parts.map(part => PART_WORDS[part.kind] || (part.feature_2 ? `${part.feature_1} × ${part.feature_2}` : part.feature_1));
-  const [width, left, mostSigns] = isNarrow ? [350, 130, 19] : [560, 230, 34], height = 26 * row.parts.length + 30, most = Math.max(...row.parts.map(part => Math.abs(part.part))) || 1;
-  const zero = left + (width - left - 20) / 2, x = linear(-most, most, left + 45, width - 50);
-  const svg = canvas(width, height, `Parts of the margin of row ${row.row}`);
-  svg.append(draw("path", { class: "axis", d: `M${x(0)},4V${height - 26}` }));
-  row.parts.forEach((part, k) => {
-    const y = 26 * k + 6, end = x(part.part), isUp = part.part >= 0;
-    svg.append(label(names[k], mostSigns, { x: left - 6, y: y + 14, "text-anchor": "end" }));
-    svg.append(draw("rect", { x: Math.min(x(0), end), y, width: Math.max(1, Math.abs(end - x(0))), height: 18, rx: 2, class: `f${classOf(isUp ? row.predicted : row.against)}` }));
-    svg.append(draw("text", { class: "soft-text", x: end + (isUp ? 5 : -5), y: y + 13, "text-anchor": isUp ? "start" : "end" }, (isUp ? "+" : "−") + Math.abs(part.part).toPrecision(2)));
-  });
-  svg.append(label(`to ${row.predicted} →`, isNarrow ? 14 : 28, { class: "soft-text", x: zero + 14, y: height - 8, "text-anchor": "start" }));
-  svg.append(label(`← to ${row.against}`, isNarrow ? 14 : 28, { class: "soft-text", x: zero - 14, y: height - 8, "text-anchor": "end" }));
-  return figure(svg, `Row ${row.row} of the table, predicted ${row.predicted} with probability ${percentText(row.probability)}, truly ${row.true}; margin ${row.margin.toPrecision(3)}`, `row-${row.row}`);
+  return figure(
+    svg,
+    "Solid: shown to act together. Dashed: adjusted p up to the threshold, before those found are taken into account.",
+    "pairs-network",
+  );
 }
