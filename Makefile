@@ -3,15 +3,20 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-slow test-oldest test-python faults fuzz mutants bench paper-smoke lint docs \
-	requirements clean
+.PHONY: demo test browser test-slow test-oldest test-python faults fuzz mutants bench \
+	paper-smoke lint docs requirements clean
 
-demo: $(VENV)/.installed-test
+# No test tools: what the report needs and no more.
+demo: $(VENV)/.installed-report
 	$(BIN)/python -m immigrate.demo
 
 # Tests that share a cluster are a group, which one of the processes runs.
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+# The pages of the report in Chromium: apt-get install chromium chromium-driver.
+browser: $(VENV)/.installed-browser
+	$(BIN)/python -m pytest tests/browser
 
 test-slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -m slow

@@ -1,25 +1,54 @@
-"""The demo answers with evidence, and comes to the weights after it."""
+"""The demo leads with a find, and says so where there is none."""
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
+import pytest
 
 from immigrate import demo
-from immigrate.datasets import make_monk1
 
 
-def test_evidence_is_printed_before_weights(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(demo, "FOLDER", tmp_path)
-    demo.show("MONK-1: robots", *make_monk1())
-    plt.close("all")
-    said = capsys.readouterr().out
-    parts = ["Which features matter: 1 of 6", "Which act together: 1 of 15", "What the model uses"]
-    places = [said.index(part) for part in parts]
-    assert places == sorted(places)
-    assert "size 4.8 (3.5 to 6.1); class 1 is more likely where head_shape is 1" in said
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "monk-1.html",
-        "monk-1-pairs.png",
-        "monk-1-sigma-path.png",
-        "monk-1-weights.png",
-    }
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    lines = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "FOLDER", folder)
+        patch.setattr(demo, "progress", lines.append)
+        demo.main()
+    return "\n".join(lines), folder
+
+
+def test_the_pair_is_found_that_weights_would_miss(said):
+    text = said[0]
+    first = text[: text.index("MONK-1")]
+    assert "Which pairs act together? treatment × variant\n" in first
+    assert "Which features matter? age, severity\n" in first
+    alone = first[first.index("What weights alone would say:") :]
+    assert "severity × age first, treatment × variant in place" in alone
+
+
+def test_the_robots_are_told_apart(said):
+    text = said[0]
+    second = text[text.index("MONK-1") : text.index("Shuffled")]
+    assert "Which features matter? jacket_color\n" in second
+    assert "Which pairs act together? head_shape × body_shape\n" in second
+
+
+def test_nothing_is_found_where_nothing_is(said):
+    text = said[0]
+    last = text[text.index("Shuffled") :]
+    assert "Which features matter? None is shown to\n" in last
+    assert "Which pairs act together? None is shown to\n" in last
+    assert "How well does it predict? Not better than guessing\n" in last
+
+
+def test_it_ends_with_the_pages_to_open(said):
+    text, folder = said
+    end = text[text.index("Open these pages") :].splitlines()[1:]
+    places = [folder / f"{name}.html" for name in ("trial", "monk-1", "shuffled")]
+    assert [line.strip() for line in end] == [str(place.resolve()) for place in places]
+    assert all(place.read_text("utf-8").startswith("<!DOCTYPE html>") for place in places)
+
+
+def test_it_draws_without_matplotlib(said):
+    assert {path.suffix for path in said[1].iterdir()} == {".html"}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.datasets import make_monk1, make_xor
+from immigrate.datasets import make_monk1, make_trial, make_xor
 
 
 def test_monk1_holds_every_robot_once():
@@ -28,3 +28,21 @@ def test_xor_noise_flips_labels():
 def test_xor_needs_two_features():
     with pytest.raises(ValueError, match="at least 2"):
         make_xor(n_features=1)
+
+
+def test_the_trial_has_its_documented_truth():
+    table = make_trial(200_000, random_state=0)
+    is_ill = table["outcome"] == "relapse"
+    by_pair = is_ill.groupby([table["treatment"], table["variant"]]).mean()
+    # The drug helps carriers as much as it harms the others, and neither matters on average.
+    assert by_pair["drug", "carrier"] == pytest.approx(by_pair["placebo", "other"], abs=0.01)
+    assert by_pair["drug", "other"] == pytest.approx(by_pair["placebo", "carrier"], abs=0.01)
+    assert by_pair["drug", "other"] - by_pair["drug", "carrier"] > 0.3
+    for name in ("treatment", "variant", "centre", "smoker"):
+        assert is_ill.groupby(table[name]).mean().to_numpy() == pytest.approx(0.5, abs=0.01)
+    assert table.loc[is_ill, "severity"].mean() > table.loc[~is_ill, "severity"].mean() + 5
+    assert table["severity"].isna().mean() == pytest.approx(0.04, abs=0.005)
+
+
+def test_the_trial_repeats_itself():
+    assert make_trial(50, random_state=3).equals(make_trial(50, random_state=3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -27,42 +28,71 @@ class Given:
         Index of each sample's class.
     dates : tuple of Note
         Columns of dates and times, which no model takes.
+    target : str
+        Name of the label; "" where it has none.
+    groups : ndarray of shape (n,) or None
+        Whom each sample is of.
     """
 
     X: Any
     classes: NDArray[Any]
     codes: Codes
     dates: tuple[Note, ...] = ()
+    target: str = ""
+    groups: NDArray[Any] | None = None
 
     @property
     def y(self) -> NDArray[Any]:
         """Class labels."""
         return self.classes[self.codes]
 
+    @property
+    def labels(self) -> list[str]:
+        """The classes as text."""
+        return [str(label) for label in self.classes]
+
     @classmethod
-    def of(cls, X: Any, y: Any, *, reads_table: bool) -> Given:
-        """`y` may be the name of a column of `X`.
+    def of(cls, X: Any, y: Any, *, reads_table: bool, groups: Any = None) -> Given:
+        """`y` and `groups` may be names of columns of `X`.
 
         `reads_table` says whether the model sees `X` itself; a step before it may have a use
         for dates.
         """
+        target = y if isinstance(y, str) else str(getattr(y, "name", None) or "")
+        if isinstance(groups, str):
+            X, groups = without_column(X, groups, "groups")
         if isinstance(y, str):
-            X, y = without_target(X, y)
+            X, y = without_column(X, y, "y")
         labels = read_labels(column_or_1d(y, warn=True))
+        if groups is not None:
+            groups = column_or_1d(groups)
+            if len(groups) != len(labels.codes):
+                raise ValueError(
+                    f"groups has {len(groups)} entries for {len(labels.codes)} samples; give one "
+                    "for each."
+                )
         dates = date_columns(X) if reads_table and hasattr(X, "columns") else ()
         if dates:
             X = _without(X, [note.column for note in dates])
-        return cls(X, *labels, dates)
+        return cls(X, *labels, dates, target, groups)
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether somebody has more than one sample."""
+        return self.groups is not None and len(pd.unique(self.groups)) < len(self.groups)
 
 
-def without_target(table: Any, name: str) -> tuple[Any, Any]:
+def without_column(table: Any, name: str, what: str) -> tuple[Any, Any]:
     """The other columns of a data frame, and the one of this name."""
     columns = list(getattr(table, "columns", ()))
     if columns.count(name) != 1:
         listed = ", ".join(map(repr, columns[:10])) + (", ..." if len(columns) > 10 else "")
+        near = get_close_matches(name, [c for c in columns if isinstance(c, str)], n=1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
         raise ValueError(
-            f"y={name!r} is to name one column of the table, which has {listed or 'no names'}. "
-            "Give the name of the target column, or the labels."
+            f"{what}={name!r} is to name one column of the table, which has "
+            f"{listed or 'no names'}.{meant} Give the name of the "
+            + ("target column, or the labels." if what == "y" else "column, or its values.")
         )
     return _without(table, [columns.index(name)]), table[name]
 

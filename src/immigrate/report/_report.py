@@ -7,17 +7,33 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from immigrate.checks import check_count, check_share
 from immigrate.columns import ColumnWarning
-from immigrate.estimators import ImmigrateClassifierCV, InteractionTest
+from immigrate.estimators import (
+    ImmigrateClassifier,
+    ImmigrateClassifierCV,
+    InteractionTest,
+    Screen,
+)
+from immigrate.estimators.model_evidence import evidence_table, given_table
 from immigrate.files import write_text_whole
 from immigrate.messages import heard_warnings, progress
+from immigrate.report._answers import in_lines
+from immigrate.report._evidence import Evidence
 from immigrate.report._given import Given
-from immigrate.report._page import check_can_be_drawn, page
-from immigrate.report._summary import Evidence, summarised
+from immigrate.report._page import as_json, page, template_environment
+from immigrate.report._performance import performance
+from immigrate.report._summary import summarised
+
+# A fit takes about a second for so many features and grows with their square; wider tables are
+# screened, in every fold anew, and have fewer folds.
+WIDE, KEPT_OF_WIDE = 150, 100
+FOLDS, FOLDS_OF_WIDE = 10, 5
 
 
 class Report:
@@ -28,8 +44,7 @@ class Report:
     Parameters
     ----------
     summary : dict
-        Everything the page says: numbers, words, and under "table" what `interactions` of the
-        model returns.
+        Everything the page says, as JSON can hold it; `format` is its version.
     estimator : estimator
         The model behind it, fitted on all samples.
     test : InteractionTest, optional
@@ -64,7 +79,8 @@ class Report:
         estimator: Any = None,
         *,
         title: str = "IMMIGRATE report",
-        cv: int = 10,
+        cv: Any = None,
+        groups: Any = None,
         alpha: float = 0.05,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -81,49 +97,65 @@ class Report:
         estimator : estimator, optional
             `ImmigrateClassifier`, `ImmigrateClassifierCV`, `BoostedImmigrateClassifier`, or a
             pipeline that ends in one. A clone is fitted. By default
-            ``ImmigrateClassifierCV()``.
+            ``ImmigrateClassifierCV()``; with more than 150 features behind a screen that keeps
+            at most 100, in every fold anew.
         title : str, default="IMMIGRATE report"
-        cv : int, default=10
-            Folds of cross-validation, two at least, and fewer where a class is too small for
-            so many. They are shuffled with a fixed seed.
+        cv : int, splitter or iterable of splits, default=None
+            A number of folds, two at least, and fewer where a class is too small for so many;
+            they are shuffled with a fixed seed. None is 10, or 5 for more than 150 features. A
+            splitter or splits are taken as they are.
+        groups : array-like of shape (n_samples,) or str, optional
+            Whom each sample is of, or the name of the column of `X` that says so. Nobody is on
+            both sides of a fold. Where somebody has more than one sample features and pairs are
+            not tested, because the test takes samples to be independent.
         alpha : float, default=0.05
             Adjusted p-value up to which a feature is said to matter, and two features to act
             together.
         n_jobs : int, default=None
-            Processes over folds.
+            Threads of the fit and of the test, processes over folds. The page does not depend
+            on it.
         verbose : bool, default=False
-            Whether to print one line per stage: the fit, the test, the cross-validation.
+            Whether to print a line for every stage and every fold.
 
         Returns
         -------
         Report
         """
-        check_can_be_drawn()
-        if check_count("cv", cv) < 2:
-            raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
+        template_environment()
+        _check_folds(cv)
         check_share("alpha", alpha)
-        estimator = ImmigrateClassifierCV() if estimator is None else estimator
-        _check_has_weights(_last_step(estimator))
-        given = Given.of(X, y, reads_table=not isinstance(estimator, Pipeline))
-        if verbose:
-            progress(f"fit of {type(_last_step(estimator)).__name__} on all samples")
-        model, warned = _fitted(estimator, given)
+        if estimator is not None:
+            _check_has_weights(_last_step(estimator))
+        given = Given.of(X, y, reads_table=not isinstance(estimator, Pipeline), groups=groups)
+        say = progress if verbose else _silence
+        is_wide = np.shape(given.X)[1] > WIDE
+        choices = [] if estimator is not None or not is_wide else [_words_of_screen(given.X)]
+        estimator = _default(is_wide) if estimator is None else estimator
+        folds = (FOLDS_OF_WIDE if is_wide else FOLDS) if cv is None else cv
+        say(f"fit of {type(_last_step(estimator)).__name__} on all samples")
+        model, warned = _fitted(estimator, given, n_jobs)
         last = _last_step(model)
-        if verbose:
-            progress(f"test of {last.n_features_in_} features and their pairs")
-        evidence = Evidence.of(last, alpha)
+        test = InteractionTest(alpha=alpha, n_jobs=n_jobs, verbose=verbose)
+        evidence = _evidence(given, last, test, say)
+        found = performance(given, estimator, folds, n_jobs=n_jobs, verbose=verbose)
+        say("joint effects and the page")
         summary = summarised(
             given,
             model,
             last,
             evidence,
             title=title,
-            n_folds=cv,
+            performance=found,
             warned=warned,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            choices=choices,
         )
         return cls(summary=summary, estimator=model, test=evidence.test)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Every feature and pair with its evidence and its weight, strongest evidence first."""
+        weights = _last_step(self.estimator).interactions(test=False)
+        return weights if self.test is None else evidence_table(weights, self.test)
 
     def html(self) -> str:
         """The page.
@@ -132,7 +164,7 @@ class Report:
         -------
         str
         """
-        return page(self.summary, _last_step(self.estimator), self.test)
+        return page(self.summary)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the page, all of it or nothing: an error leaves the file that was there.
@@ -148,6 +180,30 @@ class Report:
         """
         return write_text_whole(path, self.html())
 
+    def save_json(self, path: str | PathLike[str]) -> Path:
+        """Write what the page says as JSON, all of it or nothing.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        pathlib.Path
+            Where it is.
+        """
+        return write_text_whole(path, as_json(self.summary, indent=1) + "\n")
+
+    def __str__(self) -> str:
+        return in_lines(self.summary["title"], self.summary["answers"])
+
+    def __repr__(self) -> str:
+        data = self.summary["data"]
+        return (
+            f"<Report {self.summary['title']!r}: {data['n_samples']} samples, "
+            f"{data['n_features']} features>"
+        )
+
     def _repr_html_(self) -> str:
         # In a frame, so that the page's style and the notebook's leave each other alone.
         return (
@@ -156,15 +212,62 @@ class Report:
         )
 
 
-def _fitted(estimator: Any, given: Given) -> tuple[Any, list[str]]:
+def _check_folds(cv: Any) -> None:
+    if isinstance(cv, int | np.integer | float | str) and check_count("cv", cv) < 2:
+        raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
+
+
+def _default(is_wide: bool) -> ImmigrateClassifierCV:
+    """The model of a table; a wide one is screened."""
+    if not is_wide:
+        return ImmigrateClassifierCV()
+    screen = Screen("im4e", max_features=KEPT_OF_WIDE)
+    return ImmigrateClassifierCV(ImmigrateClassifier(screen=screen))
+
+
+def _words_of_screen(X: Any) -> str:
+    return (
+        f"With {np.shape(X)[1]} features the model is screened: at most {KEPT_OF_WIDE} of them, "
+        "those that IM4E finds strongest one by one, enter the weight matrix, and the screen is "
+        "made anew in every fold. It can lose "
+        "features that matter only together. The test does not: it looks at all features and all "
+        "pairs."
+    )
+
+
+def _silence(line: str) -> None:
+    """What is said where nobody asked for progress."""
+
+
+def _evidence(given: Given, model: Any, test: InteractionTest, say: Any) -> Evidence:
+    """What the test says of the features that a model was given."""
+    read = given_table(model)
+    if given.has_repeats:
+        why = (
+            "Some groups have more than one sample, and the test takes samples to be independent. "
+            "Give one sample of each, or their mean."
+        )
+        return Evidence(test.alpha, read, why_untested=why)
+    say(f"test of {model.n_features_in_} features and their pairs")
+    return Evidence.of(model, read, test)
+
+
+def _fitted(estimator: Any, given: Given, n_jobs: int | None = None) -> tuple[Any, list[str]]:
     """A fitted clone, with the names of columns where all its steps can pass them on; warnings.
 
     The warnings are those of this library; what other steps of a pipeline warn of reaches the
     user and not the page.
     """
+    estimator = clone(estimator)
+    # A number that the user gave to the model stays; the page shows the settings without ours.
+    is_free = _last_step(estimator).get_params(deep=False).get("n_jobs", 0) is None
+    if is_free:
+        _last_step(estimator).set_params(n_jobs=n_jobs)
     # What there is to say about columns is in the summary.
     with heard_warnings(unsaid=ColumnWarning) as heard:
         model = _fitted_with_names(estimator, given.X, given.y)
+    if is_free:
+        _last_step(model).set_params(n_jobs=None)
     return model, list(dict.fromkeys(heard))
 
 

@@ -1,37 +1,31 @@
-"""What the report says, as numbers, words and the table of evidence: all but the looks."""
+"""What the report says, as plain values that JSON can hold: all but the looks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
-from typing import Any, Self
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from importlib import metadata
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from immigrate._version import __version__
 from immigrate.columns import in_order, messages, read_table
-from immigrate.estimators import InteractionTest
-from immigrate.estimators.model_evidence import (
-    PAIR,
-    WEIGHT,
-    evidence_table,
-    fitted_on_model,
-    given_table,
-)
-from immigrate.messages import progress
+from immigrate.report._answers import answers
+from immigrate.report._evidence import Evidence
 from immigrate.report._given import Given
-from immigrate.report._performance import performance
+from immigrate.report._samples import drawn_samples
 from immigrate.typing import Array, Codes
 
-# Rows of a table that the page shows, and that it carries as a file.
-MOST_SHOWN, MOST_CARRIED = 50, 20_000
-# The table is by evidence: of a wide one the first rows need not hold the largest weights.
-MOST_DRAWN = 1_000
-# If even the smallest p is above, and the additive model explains more of the held-out deviance
-# than the second, there is nothing left to test.
-NOTHING_LEFT, NEARLY_ALL = 0.99, 0.9
+FORMAT = 1
+"""Of the summary. A name that goes or changes its meaning makes it one more."""
+
+# Enough for every picture and table, and a third of the characters.
+DIGITS = 4
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
 
 
 def summarised(
@@ -41,10 +35,9 @@ def summarised(
     evidence: Evidence,
     *,
     title: str,
-    n_folds: int,
+    performance: dict[str, Any] | None,
     warned: Sequence[str] = (),
-    n_jobs: int | None = None,
-    verbose: bool = False,
+    choices: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a test found in a table, how well a model predicts, and what it uses.
 
@@ -57,152 +50,126 @@ def summarised(
     model : fitted estimator with `interactions`
     evidence : Evidence
         What the test says of the table that `model` was given.
+    title : str
+    performance : dict or None
+        What cross-validation says.
     warned : sequence of str
         Warnings of the fit.
-    n_jobs : int, optional
-        Processes over folds.
-    verbose : bool
-        Whether to print one line per stage.
+    choices : sequence of str
+        What was decided for the user, in words.
     """
     has_steps_before = estimator is not model and len(estimator) > 1
     values = read_table(model, estimator[:-1].transform(given.X) if has_steps_before else given.X)
     weights = model.interactions(test=False)
-    table = evidence.beside(weights)
-    pairs = table[table["kind"] == "pair"]
-    if verbose:
-        progress(f"cross-validation, up to {n_folds} folds")
-    return {
+    pairs = evidence.pairs(weights)
+    summary: dict[str, Any] = {
+        "format": FORMAT,
         "title": title,
-        "date": date.today().isoformat(),
+        "target": given.target,
+        "date": stated_date().isoformat(),
         "version": __version__,
-        "data": data_summary(given, model, values),
-        "performance": performance(given, estimator, n_folds, n_jobs),
-        "test": evidence.summary(table),
-        "features": feature_rows(model),
-        "pairs": pairs[pairs["weight"] != 0]
-        .sort_values("rank")
-        .head(MOST_SHOWN)
-        .to_dict("records"),
-        "n_weighted_pairs": int((pairs["weight"] != 0).sum()),
-        "model": model_summary(estimator, model, warned),
-        "table": table.head(MOST_CARRIED),
-        "network": drawn_rows(table),
-        "n_terms": len(table),
+        "data": data_summary(given, model, values, pairs["names"]),
+        "performance": performance,
+        "test": evidence.summary(),
+        "features": evidence.features(weights, importances(model)),
+        "pairs": pairs,
+        "samples": drawn_samples(evidence.read, np.ravel([pairs["a"], pairs["b"]], "F").tolist()),
+        "surfaces": evidence.surfaces(),
+        "model": model_summary(estimator, model, warned, choices),
+        "software": software(),
     }
+    # From what the page shows: the cards and the tables must not differ in a last digit.
+    summary = plain(summary)
+    return summary | {"answers": answers(summary)}
 
 
-def drawn_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """What a picture of pairs may need: features, pairs found, and the largest weights."""
-    is_found = table.get("is_found", False)
-    return table[is_found | (table["kind"] == "main") | (table["rank"] <= MOST_DRAWN)]
+def stated_date() -> date:
+    """Today, or the day of SOURCE_DATE_EPOCH, so that a page can be made again byte by byte."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(epoch), UTC).date() if epoch.isdigit() else date.today()
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What `InteractionTest` says of features and pairs, or why it says nothing."""
+def plain(value: Any, digits: int = DIGITS) -> Any:
+    """A value as JSON can hold it; numbers to a few digits, None for what is not a number.
 
-    alpha: float
-    test: InteractionTest | None = None
-    why_untested: str = ""
-
-    @classmethod
-    def of(cls, model: Any, alpha: float) -> Self:
-        """Test all features that the model was given, screened out or not."""
-        read = given_table(model)
-        if read is None:
-            return cls(alpha, why_untested="The model does not hold the whole table.")
-        test = fitted_on_model(InteractionTest(alpha=alpha), model, read)
-        return cls(alpha, test)
-
-    def beside(self, weights: pd.DataFrame) -> pd.DataFrame:
-        """`weights` behind what the test says of each feature and pair."""
-        return weights if self.test is None else evidence_table(weights, self.test)
-
-    def summary(self, table: pd.DataFrame) -> dict[str, Any]:
-        """The answer in words and in rows; how many other pairs may only mirror those found."""
-        test = self.test
-        if test is None:
-            return {"why_untested": self.why_untested, "alpha": self.alpha, "found": []}
-        pairs, features = test.table_, test.features_
-        is_small = (pairs["p_adjusted"] <= self.alpha) & ~pairs["is_found"]
-        is_explained = test.additive_model_.deviance_explained > NEARLY_ALL
-        weighed = table[[*PAIR, *WEIGHT]]
-        return {
-            "why_untested": "",
-            "why_no_pairs": "" if test.n_tests_ else no_pairs(len(features)),
-            "alpha": self.alpha,
-            "words": test.summary(),
-            "methods": test.summary("methods"),
-            "shown": features[features["p_adjusted"] <= self.alpha].to_dict("records"),
-            "features": features.head(MOST_SHOWN).to_dict("records"),
-            "n_features": len(features),
-            "n_pairs": test.n_tests_,
-            "found": test.selected_.merge(weighed, on=PAIR).to_dict("records"),
-            "others": pairs[~pairs["is_found"]].head(MOST_SHOWN).to_dict("records"),
-            "n_mirrors": int(is_small.sum()),
-            "n_exact": int(pairs["is_exact"].sum()),
-            "least_p": float(pairs["p_adjusted"].min()),
-            "detectable_size": test.detectable_size_,
-            "is_separated": bool(is_explained and pairs["p_value"].min() > NOTHING_LEFT),
-        }
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.report._summary import plain
+    >>> plain({"p": np.array([0.123456, np.nan]), "n": np.int64(3), "of": ("a", True)})
+    {'p': [0.1235, None], 'n': 3, 'of': ['a', True]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(one, digits) for key, one in value.items()}
+    if isinstance(value, pd.Series | np.ndarray):
+        return plain(value.tolist(), digits)
+    if isinstance(value, list | tuple):
+        return [plain(one, digits) for one in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(f"{value:.{digits}g}") if np.isfinite(value) else None
+    return None if value is None else str(value)
 
 
-def no_pairs(n_features: int) -> str:
-    """Why there is no pair to test."""
-    return (
-        "There is one feature that varies, and so no pair."
-        if n_features == 1
-        else "No feature varies, and so there is no pair."
-    )
-
-
-def data_summary(given: Given, model: Any, values: Array) -> dict[str, Any]:
+def data_summary(given: Given, model: Any, values: Array, names: Sequence[str]) -> dict[str, Any]:
     """Size, classes, and what in the table deserves a second look."""
     counts = np.bincount(given.codes)
     notes = in_order((*given.dates, *model.column_reader_.notes))
+    is_out = {note.column: note for note in model.column_reader_.notes if note.is_left_out}
+    left_out = [*given.dates, *is_out.values()]
     return {
         "n_samples": len(given.codes),
         "n_features": len(model.column_reader_.names) + len(given.dates),
         "n_left_out": int((~model.column_reader_.is_used).sum()) + len(given.dates),
+        "left_out": [note.name for note in left_out],
+        "names": list(names),
         "classes": [
             {"label": str(label), "n": int(n), "share": n / len(given.codes)}
             for label, n in zip(given.classes, counts)
         ],
-        "notes": [*messages(notes), *row_notes(values, counts)],
+        "notes": [*messages(notes), *row_notes(values, counts, given)],
     }
 
 
-def row_notes(values: Array, counts: Codes) -> list[str]:
-    """Sentences about rows that repeat, and classes of unequal size."""
-    notes = []
+def row_notes(values: Array, counts: Codes, given: Given) -> Iterator[str]:
+    """Sentences about rows that repeat, gaps, and classes of unequal size."""
     n_repeated = int(pd.DataFrame(values).duplicated().sum())
     if n_repeated:
         rows = "1 row repeats" if n_repeated == 1 else f"{n_repeated} rows repeat"
-        notes.append(
+        yield (
             f"{rows} an earlier one. A repeated sample is its own nearest neighbour, in "
             "cross-validation too: accuracy may look better than it is."
         )
+    share = float(np.isnan(values).mean())
+    if share:
+        yield f"{share:.1%} of the values are missing; no row is dropped for that."
     if counts.max() > 4 * counts.min():
-        notes.append(
+        yield (
             "The classes are of very different size: compare the accuracy with the share of the "
             "largest class, and look at the balanced accuracy and the AUC."
         )
-    return notes
+    if given.groups is not None:
+        yield (
+            f"The samples are of {len(pd.unique(given.groups))} groups; nobody is on both sides "
+            "of a fold."
+        )
 
 
-def feature_rows(model: Any) -> list[dict[str, Any]]:
-    """Features of W with their own weight and their importance, most important first."""
-    names = model.get_feature_names_out()
-    W = model.weight_matrix_
+def importances(model: Any) -> dict[str, float]:
+    """Share of every feature in the weights, most important first; 0 where it has none."""
+    names = np.asarray(model.get_feature_names_out(), dtype=object)
     share = model.feature_importances_[model.get_support()]
     # Features that are equal but for rounding stay in the order of the table.
     order = np.argsort(-share.round(9), kind="stable")
-    return [
-        {"name": str(names[i]), "weight": float(W[i, i]), "share": float(share[i])} for i in order
-    ]
+    return {str(names[i]): float(share[i]) for i in order}
 
 
-def model_summary(estimator: Any, model: Any, warned: Sequence[str]) -> dict[str, Any]:
+def model_summary(
+    estimator: Any, model: Any, warned: Sequence[str], choices: Sequence[str]
+) -> dict[str, Any]:
     """Settings, what the fit chose, and what it warned of."""
     chosen = {
         name.rstrip("_"): getattr(model, name)
@@ -213,12 +180,31 @@ def model_summary(estimator: Any, model: Any, warned: Sequence[str]) -> dict[str
     has_moved = getattr(model, "converged_", True) or len(model.objective_path_) > 1
     return {
         "name": type(model).__name__,
-        "settings": repr(estimator),
+        # The first line; a second would say again what the page says.
+        "settings": repr(estimator).split("\n# ")[0],
         "chosen": {name: _words(value) for name, value in chosen.items()},
-        "has_moved": has_moved,
+        "has_moved": bool(has_moved),
         "warnings": list(warned),
+        "choices": list(choices),
         "n_screened": n_screened,
+        "path": sigma_path(model),
     }
+
+
+def sigma_path(model: Any) -> list[dict[str, Any]]:
+    """The candidates among which sigma was chosen; none for a model with one sigma."""
+    if not hasattr(model, "scores_path_"):
+        return []
+    table = model.scores_path_[["sigma", "rule", "selection_score", "is_chosen"]]
+    rows: list[dict[str, Any]] = table.to_dict("records")
+    return rows
+
+
+def software() -> list[dict[str, str]]:
+    """What the numbers were computed with."""
+    found = [{"name": "immigrate", "version": __version__}]
+    found.append({"name": "Python", "version": platform.python_version()})
+    return found + [{"name": name, "version": metadata.version(name)} for name in PACKAGES]
 
 
 def _words(value: Any) -> str:

@@ -1,0 +1,195 @@
+"""The three answers in words: which features, which pairs, how well."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any
+
+Answer = dict[str, Any]
+MOST_NAMED, MOST_DETAILED = 4, 3
+
+
+def answers(summary: dict[str, Any]) -> list[Answer]:
+    """Question, headline, what it rests on, and a remark, for each of the three."""
+    return [
+        _of_features(summary["test"]),
+        _of_pairs(summary["test"]),
+        _of_predictions(summary["performance"], len(summary["data"]["classes"])),
+    ]
+
+
+def p_text(p: float | None) -> str:
+    """A p-value as people write it; a dash where there is none.
+
+    Examples
+    --------
+    >>> from immigrate.report._answers import p_text
+    >>> p_text(0.0123), p_text(1e-9), p_text(float("nan"))
+    ('0.012', '< 0.0001', '–')
+    """
+    if p is None or isnan(p):
+        return "–"
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, with a decimal where 0 or 100 would not be true."""
+    text = f"{100 * share:.0f} %"
+    return f"{100 * share:.1f} %" if text in ("0 %", "100 %") and share not in (0, 1) else text
+
+
+def size_text(row: dict[str, Any]) -> str:
+    """The size of an effect with its interval; a dash where it has none.
+
+    Examples
+    --------
+    >>> from immigrate.report._answers import size_text
+    >>> size_text({"size": 1.234, "size_low": 0.5, "size_high": 2.0})
+    '1.23 (0.50 to 2.00)'
+    """
+    if row["size"] is None or isnan(row["size"]):
+        return "–"
+    return "{size:.2f} ({size_low:.2f} to {size_high:.2f})".format_map(row)
+
+
+def sentence(words: str) -> str:
+    """Words with a full stop and a large first letter, or nothing where there are none."""
+    return f"{words[0].upper()}{words[1:]}." if words else ""
+
+
+def _answer(question: str, names: list[str], remark: str, **more: Any) -> Answer:
+    """`names` are written one beside the other, as the headline."""
+    plain = {"question": question, "headline": names, "details": [], "remark": remark}
+    return plain | {"is_none": False} | more
+
+
+def _evidence(names: list[str], row: dict[str, Any], size: str) -> dict[str, Any]:
+    return {
+        "names": names,
+        "evidence": f"adjusted p {p_text(row['p_adjusted'])}, {size}",
+        "words": sentence(row["direction"]),
+    }
+
+
+def _own_size(row: dict[str, Any], alpha: float) -> str:
+    """The size of a feature's effect, where it has one that the others do not explain."""
+    if row["p_given_others"] <= alpha:
+        return f"size {size_text(row)}"
+    return f"given the others p {p_text(row['p_given_others'])}"
+
+
+def _of_features(test: dict[str, Any]) -> Answer:
+    question = "Which features matter?"
+    if test["why_untested"]:
+        return _answer(question, ["Not tested"], test["why_untested"], is_none=True)
+    shown, n = test["shown"], test["n_features"]
+    if not shown:
+        remark = f"No feature of {n:,} has an effect of its own that chance would not show."
+        if test["found"]:
+            remark += " Those of the pairs matter together."
+        return _answer(question, ["None is shown to"], remark, is_none=True)
+    return _answer(
+        question,
+        _headline([[row["feature"]] for row in shown]),
+        f"{len(shown):,} of {n:,}, each on its own, at a family-wise error of {test['alpha']:g}.",
+        details=[
+            _evidence([row["feature"]], row, _own_size(row, test["alpha"]))
+            for row in shown[:MOST_DETAILED]
+        ],
+    )
+
+
+def _of_pairs(test: dict[str, Any]) -> Answer:
+    question = "Which pairs act together?"
+    if test["why_untested"] or test["why_no_pairs"]:
+        why = test["why_untested"] or test["why_no_pairs"]
+        return _answer(question, ["Not tested"], why, is_none=True)
+    found, n = test["found"], test["n_pairs"]
+    if not found:
+        remark = f"Smallest adjusted p of {n:,} pairs: {p_text(test['least_p'])}. " + (
+            "The features' own effects tell the classes apart so well that nothing is left for a "
+            "pair to explain."
+            if test["is_separated"]
+            else f"A joint effect of size {test['detectable_size']:.2g} would have been found "
+            "with a probability of 80 %."
+        )
+        return _answer(question, ["None is shown to"], remark, is_none=True)
+    pairs = [[row["feature_1"], row["feature_2"]] for row in found]
+    return _answer(
+        question,
+        _headline(pairs),
+        f"{len(found)} of {n:,} pairs, beyond the features' own effects, at a family-wise error "
+        f"of {test['alpha']:g}.",
+        details=[
+            _evidence(pair, row, f"size {size_text(row)}")
+            for pair, row in zip(pairs[:MOST_DETAILED], found)
+        ],
+    )
+
+
+def _headline(named: list[list[str]]) -> list[Any]:
+    rest = len(named) - MOST_NAMED
+    return [*named[:MOST_NAMED], *([f"and {rest} more"] if rest > 0 else [])]
+
+
+def _of_predictions(found: dict[str, Any] | None, n_classes: int) -> Answer:
+    question = "How well does it predict?"
+    if found is None:
+        why = "The smallest class has too few samples to hold some out."
+        return _answer(question, ["Not measured"], why, is_none=True)
+    guess = percent(1 / n_classes)
+    plain, balanced, auc = (found[name] for name in ("accuracy", "balanced_accuracy", "auc"))
+    details = [
+        f"AUC {auc['value']:.2f} ({auc['low']:.2f} to {auc['high']:.2f}); guessing gives 0.50",
+        f"balanced accuracy {_in_percent(balanced)}; guessing gives {guess}",
+    ]
+    if found["is_imbalanced"]:
+        headline, remark = f"AUC {auc['value']:.2f}", _of_imbalance(found, 1 / n_classes)
+    else:
+        headline, remark = f"{percent(plain['value'])} right", ""
+        details[1] = f"accuracy {_in_percent(plain)}; guessing gives {guess}"
+    # An order of the samples no better than chance is what guessing gives.
+    is_shown = auc["low"] > 0.5
+    return _answer(
+        question,
+        [headline if is_shown else "Not better than guessing"],
+        f"Samples held out in {found['n_folds']} folds, with 95 % intervals.{remark}",
+        is_none=not is_shown,
+        details=[{"names": [], "evidence": text, "words": ""} for text in details],
+    )
+
+
+def _in_percent(found: dict[str, float]) -> str:
+    value, low, high = (percent(found[name]) for name in ("value", "low", "high"))
+    return f"{value} ({low} to {high})"
+
+
+def _of_imbalance(found: dict[str, Any], guess: float) -> str:
+    """What accuracy hides where one class is much larger."""
+    remark = (
+        f" Plain accuracy, {100 * found['accuracy']['value']:.1f} %, says little: the largest "
+        f"class alone is {100 * found['largest_class']:.1f} % of the samples."
+    )
+    if found["balanced_accuracy"]["low"] <= guess < found["auc"]["low"]:
+        remark += (
+            " The order of the samples is better than chance, the predicted classes are hardly "
+            "better than always naming the largest one."
+        )
+    return remark
+
+
+def in_lines(title: str, found: list[Answer]) -> str:
+    """The answers as a few lines of plain text."""
+    lines = [title]
+    for answer in found:
+        names = ", ".join(
+            name if isinstance(name, str) else " × ".join(name) for name in answer["headline"]
+        )
+        lines.append(f"{answer['question']} {names}")
+        for detail in answer["details"]:
+            name = " × ".join(detail["names"])
+            lines.append("  " + ": ".join(part for part in (name, detail["evidence"]) if part))
+            if detail["words"]:
+                lines.append(f"    {detail['words']}")
+        lines.append(f"  {answer['remark']}")
+    return "\n".join(lines)

@@ -1,0 +1,53 @@
+"""The samples that the page can draw: as many columns as the size of the page allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from immigrate.estimators.tested_terms import ReadTable
+
+# More points than this hide each other; more values make the page too large to send.
+MOST_ROWS, MOST_VALUES = 1_000, 150_000
+# Numbers with more different values are drawn on a scale.
+MOST_LEVELS = 12
+SEED = 0
+
+
+def drawn_samples(read: ReadTable | None, strongest: Iterable[int]) -> dict[str, Any]:
+    """Values and classes of the samples; `strongest` are features in order of interest."""
+    if read is None:
+        return {"n": 0, "rows": [], "codes": [], "columns": {}, "n_without": 0}
+    n, p = read.values.shape
+    rows = np.arange(n)
+    if n > MOST_ROWS:
+        rows = np.sort(np.random.default_rng(SEED).choice(n, MOST_ROWS, replace=False))
+    order = list(dict.fromkeys([*strongest, *range(p)]))[: max(2, MOST_VALUES // len(rows))]
+    return {
+        "n": n,
+        "rows": rows,
+        "codes": read.codes[rows],
+        "columns": {str(j): drawn_column(read, j, rows) for j in sorted(order)},
+        "n_without": p - len(order),
+    }
+
+
+def drawn_column(read: ReadTable, j: int, rows: np.ndarray) -> dict[str, Any]:
+    """One feature: numbers, or places among levels; None where it is missing."""
+    x = read.values[:, j].astype(np.float64)
+    names = read.level_names[j] if len(read.level_names) else ()
+    if read.is_nominal[j]:
+        used = np.unique(x[~np.isnan(x)])
+        levels = [str(names[int(u)]) if int(u) < len(names) else f"{u:g}" for u in used]
+        return {"levels": levels, "values": _places(x[rows], used)}
+    used = np.unique(x[~np.isnan(x)])
+    if len(used) <= MOST_LEVELS:
+        return {"levels": [f"{u:g}" for u in used], "values": _places(x[rows], used)}
+    return {"levels": None, "values": [None if np.isnan(v) else float(v) for v in x[rows]]}
+
+
+def _places(x: np.ndarray, used: np.ndarray) -> list[int | None]:
+    places = np.searchsorted(used, x)
+    return [None if np.isnan(v) else int(k) for v, k in zip(x, places)]

@@ -1,0 +1,167 @@
+// Pictures of many pairs.
+const MOST_IN_MAP = 25,
+  MOST_LINES = 40,
+  MOST_NODES = 24;
+// An adjusted p of 1e-6 or less has the full colour.
+const strength = p => (p === null || p === undefined ? 0 : Math.min(1, -Math.log10(Math.max(p, 1e-6)) / 6));
+
+function placesByEvidence(pairs, most) {
+  const seen = new Set();
+  for (let i = 0; i < pairs.a.length && seen.size < most; i++) {
+    seen.add(pairs.a[i]);
+    if (seen.size < most) seen.add(pairs.b[i]);
+  }
+  return [...seen];
+}
+
+function heatMap(threshold, openPair, openFeature) {
+  const { pairs, features } = data,
+    places = placesByEvidence(pairs, MOST_IN_MAP),
+    m = places.length;
+  const side = Math.max(14, Math.min(40, Math.floor(470 / m))),
+    left = 190,
+    top = 12;
+  const width = left + m * side + 14,
+    height = top + m * side + 120;
+  const svg = canvas(width, height, `Map of the evidence for pairs of ${m} features`, "group");
+  const at = new Map(places.map((place, k) => [place, k])),
+    own = new Map(features.name.map((name, i) => [name, i]));
+  const rectOf = (i, j, p, isFound, title, act) =>
+    draw(
+      "rect",
+      {
+        x: left + j * side + 1,
+        y: top + i * side + 1,
+        width: side - 2,
+        height: side - 2,
+        rx: 2,
+        class: `cell accent-fill${isFound ? " found-cell" : ""}`,
+        "fill-opacity": p !== null && p > threshold ? 0.04 + 0.25 * strength(p) : 0.06 + 0.94 * strength(p),
+        onclick: act,
+      },
+      draw("title", {}, title),
+    );
+  places.forEach((place, k) => {
+    const name = pairs.names[place],
+      middle = top + (k + 0.6) * side;
+    svg.append(label(name, 26, { x: left - 8, y: middle + 2, "text-anchor": "end" }));
+    const x = left + (k + 0.6) * side,
+      y = top + m * side + 12;
+    svg.append(label(name, 16, { x, y, "text-anchor": "end", transform: `rotate(-55 ${x} ${y})` }));
+    const i = own.get(name);
+    if (i !== undefined) {
+      const p = features.p_adjusted[i];
+      const rect = rectOf(k, k, p, features.is_found[i], `${name} alone: adjusted p ${pText(p)}`, () =>
+        openFeature(i),
+      );
+      rect.setAttribute("rx", side / 2);
+      rect.dataset.feature = name;
+      svg.append(rect);
+    }
+  });
+  for (let i = 0; i < pairs.a.length; i++) {
+    const a = at.get(pairs.a[i]),
+      b = at.get(pairs.b[i]);
+    if (a === undefined || b === undefined) continue;
+    const title = `${pairs.names[pairs.a[i]]} × ${pairs.names[pairs.b[i]]}: adjusted p ${pText(pairs.p_adjusted[i])}`;
+    for (const [row, column] of [
+      [a, b],
+      [b, a],
+    ]) {
+      const rect = rectOf(row, column, pairs.p_adjusted[i], pairs.is_found[i], title, () => openPair(i));
+      rect.dataset.pair = i;
+      svg.append(rect);
+    }
+  }
+  const rest = new Set([...pairs.a, ...pairs.b]).size - m;
+  return figure(
+    svg,
+    `The fuller the colour, the stronger the evidence (adjusted p); framed: shown. Round: a feature on its own.${rest > 0 ? ` The ${m} features of the strongest pairs; ${rest} more are in the table.` : ""}`,
+    "pairs-map",
+  );
+}
+
+function network(threshold, openPair) {
+  const { pairs } = data,
+    lines = [];
+  const nodes = [];
+  for (let i = 0; i < pairs.a.length && lines.length < MOST_LINES; i++) {
+    const p = pairs.p_adjusted[i];
+    if (!pairs.is_found[i] && (p === null || p > threshold)) continue;
+    const fresh = [pairs.a[i], pairs.b[i]].filter(place => !nodes.includes(place));
+    if (nodes.length + fresh.length > MOST_NODES) continue;
+    nodes.push(...fresh);
+    lines.push(i);
+  }
+  if (!lines.length)
+    return el(
+      "p",
+      { class: "notice" },
+      `No pair has an adjusted p up to ${pText(threshold)}, and none is shown to act together. Move the threshold to see weaker ones.`,
+    );
+  const width = 560,
+    height = nodes.length < 5 ? 320 : 420,
+    radius = height / 2 - 46,
+    x0 = width / 2,
+    y0 = height / 2;
+  const spot = new Map(
+    nodes.map((place, k) => {
+      const turn = 2 * Math.PI * (k / nodes.length) - Math.PI / 2 + (nodes.length === 2 ? Math.PI / 2 : 0);
+      return [place, { x: x0 + radius * Math.cos(turn), y: y0 + radius * Math.sin(turn), turn }];
+    }),
+  );
+  const svg = canvas(width, height, `Network of ${lines.length} pairs`, "group");
+  for (const i of [...lines].reverse()) {
+    const from = spot.get(pairs.a[i]),
+      to = spot.get(pairs.b[i]);
+    const name = `${pairs.names[pairs.a[i]]} × ${pairs.names[pairs.b[i]]}: adjusted p ${pText(pairs.p_adjusted[i])}`;
+    const path = `M${from.x},${from.y}Q${((from.x + to.x) / 2) * 0.6 + x0 * 0.4},${((from.y + to.y) / 2) * 0.6 + y0 * 0.4} ${to.x},${to.y}`;
+    const act = () => openPair(i);
+    svg.append(
+      draw(
+        "g",
+        {
+          class: "edge",
+          role: "button",
+          tabindex: 0,
+          "aria-label": name,
+          "data-pair": i,
+          onclick: act,
+          onkeydown: event => {
+            if (event.key === "Enter" || event.key === " ") {
+              event.preventDefault();
+              act();
+            }
+          },
+        },
+        draw("path", { d: path, stroke: "transparent", "stroke-width": 16, fill: "none" }),
+        draw("path", {
+          d: path,
+          class: pairs.is_found[i] ? "accent-line" : "soft-line",
+          "stroke-width": 1 + 4 * strength(pairs.p_adjusted[i]),
+          "stroke-opacity": pairs.is_found[i] ? 0.9 : 0.45,
+          "stroke-dasharray": pairs.is_found[i] ? null : "5 4",
+        }),
+        draw("title", {}, name),
+      ),
+    );
+  }
+  for (const [place, { x, y, turn }] of spot) {
+    svg.append(draw("circle", { cx: x, cy: y, r: 6, class: "accent-fill" }));
+    const cosine = Math.cos(turn),
+      anchor = cosine > 0.3 ? "start" : cosine < -0.3 ? "end" : "middle";
+    const room = anchor === "middle" ? 34 : Math.floor((width / 2 - radius * Math.abs(cosine) - 14) / 6.6);
+    svg.append(
+      label(pairs.names[place], Math.max(8, room), {
+        x: x + 11 * cosine,
+        y: y + 4 + (anchor === "middle" ? 16 * Math.sign(Math.sin(turn)) : 0),
+        "text-anchor": anchor,
+      }),
+    );
+  }
+  return figure(
+    svg,
+    "Solid: shown to act together. Dashed: adjusted p up to the threshold, before those found are taken into account.",
+    "pairs-network",
+  );
+}
