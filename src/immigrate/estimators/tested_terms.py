@@ -271,6 +271,8 @@ class Settings:
         Effects are those of the samples `held_out`, where there are any.
         """
         encoded, columns = read.encoded(self.question.adjusted)
+        encoded = replace(encoded, run=self.effort.run)
+        self.effort.run.stage = "null model"
         data, null = null_model(encoded)
         public = replace(null, features=columns[null.features])
         self.say(of_the_null_model(public))

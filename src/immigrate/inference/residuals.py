@@ -31,9 +31,8 @@ from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix
 from immigrate.inference.rows import (
     Columns,
     LazyColumns,
-    mapped_rows,
+    mapped,
     product,
-    slices_of,
     transposed_product,
 )
 from immigrate.typing import Array
@@ -216,13 +215,11 @@ class NumberRefit(Refit):
 def _variance_left(Z: Columns, H: Array, information: Array) -> Array:
     """1 - 2 A_nn + (AA')_nn of every sample: what is left of equal variances."""
 
-    def left(rows: slice) -> Array:
-        own = Z[rows]
+    def left(rows: slice, own: Array) -> Array:
         ZH = own @ H
         return 1 - 2 * np.sum(ZH * own, axis=1) + np.sum((ZH @ information) * ZH, axis=1)
 
-    n_jobs = Z.n_jobs if isinstance(Z, LazyColumns) else None
-    return np.concatenate(list(mapped_rows(left, slices_of(Z), n_jobs)))
+    return mapped(left, Z)
 
 
 def drawn_labels(mu: Array, weight: Array, n_draws: int, rng: np.random.Generator) -> Array:

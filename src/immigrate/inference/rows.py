@@ -7,6 +7,7 @@ summed over and forgotten, and made again when another sum needs it. A short tab
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
@@ -25,6 +26,39 @@ KEPT_SHARE, BLOCK_SHARE = 1 / 8, 1 / 64
 FEWEST_ROWS = 64
 
 
+class Run:
+    """How many threads work, and who hears how far a long stage has come.
+
+    Examples
+    --------
+    >>> from immigrate.inference.rows import Run
+    >>> run = Run(say=print, seconds_between=0.0)
+    >>> run.stage = "null model"
+    >>> run.tick(3, 4)
+    null model, 75 %
+    """
+
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        say: Callable[[str], None] | None = None,
+        seconds_between: float = 3.0,
+    ) -> None:
+        self.n_jobs, self.stage = n_jobs, ""
+        self._say, self._pause, self._last = say, seconds_between, time.monotonic()
+
+    def tick(self, done: int, total: int) -> None:
+        """Some of a stage is done; said if nothing was for a while."""
+        if self._say is None or time.monotonic() - self._last < self._pause:
+            return
+        self._last = time.monotonic()
+        self._say(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
+
+
+ALONE = Run()
+"""One thread that says nothing."""
+
+
 @dataclass(frozen=True, eq=False)
 class LazyColumns:
     """A matrix (n, m) whose rows are made when they are asked for.
@@ -34,13 +68,13 @@ class LazyColumns:
     parts : tuple of callables
         From rows to columns (k, n_rows); side by side they are the matrix.
     shape : tuple of int
-    n_jobs : int or None
+    run : Run
         Threads that share the blocks of rows.
     """
 
     parts: tuple[Callable[[Rows], Array], ...]
     shape: tuple[int, int]
-    n_jobs: int | None = None
+    run: Run = ALONE
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -48,18 +82,13 @@ class LazyColumns:
     def __getitem__(self, rows: Rows) -> Array:
         return np.ascontiguousarray(np.vstack([part(rows) for part in self.parts]).T)
 
-    def beside(self, part: Callable[[Rows], Array], n_columns: int) -> LazyColumns:
-        """With more columns on the right."""
-        shape = (self.shape[0], self.shape[1] + n_columns)
-        return LazyColumns((*self.parts, part), shape, self.n_jobs)
-
     def chosen(self, columns: Codes) -> LazyColumns:
         """Some of the columns."""
 
         def part(rows: Rows) -> Array:
             return self[rows][:, columns].T
 
-        return LazyColumns((part,), (self.shape[0], len(columns)), self.n_jobs)
+        return LazyColumns((part,), (self.shape[0], len(columns)), self.run)
 
 
 Columns = Array | LazyColumns
@@ -97,14 +126,22 @@ def slices_of(Z: Columns) -> list[slice]:
 
 
 def mapped_rows(
-    function: Callable[[slice], Sum], slices: list[slice], n_jobs: int | None = None
+    function: Callable[[slice], Sum], slices: list[slice], run: Run = ALONE
 ) -> Iterator[Sum]:
     """What a function gives for each block of rows, in order, computed on threads."""
     if len(slices) == 1:
-        return iter([function(slices[0])])
-    run = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    results: Iterator[Sum] = run(delayed(function)(rows) for rows in slices)
-    return results
+        yield function(slices[0])
+        return
+    threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
+    results: Iterator[Sum] = threads(delayed(function)(rows) for rows in slices)
+    for done, result in enumerate(results, 1):
+        run.tick(done, len(slices))
+        yield result
+
+
+def run_of(Z: Columns) -> Run:
+    """Who visits the rows of a matrix: one thread, if the matrix is there."""
+    return Z.run if isinstance(Z, LazyColumns) else ALONE
 
 
 def block_sum(
@@ -114,8 +151,7 @@ def block_sum(
 
     The blocks are added in order, so that the number of threads does not matter.
     """
-    n_jobs = Z.n_jobs if isinstance(Z, LazyColumns) else None
-    return added(mapped_rows(lambda rows: function(rows, Z[rows]), slices_of(Z), n_jobs))
+    return added(mapped_rows(lambda rows: function(rows, Z[rows]), slices_of(Z), run_of(Z)))
 
 
 def added(parts: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
@@ -135,7 +171,25 @@ def product(Z: Columns, beta: Array) -> Array:
     if not isinstance(Z, LazyColumns):
         return Z @ beta
     slices = slices_of(Z)
-    return np.concatenate(list(mapped_rows(lambda rows: Z[rows] @ beta, slices, Z.n_jobs)))
+    return np.concatenate(list(mapped_rows(lambda rows: Z[rows] @ beta, slices, Z.run)))
+
+
+def mapped(function: Callable[[slice, Array], Array], Z: Columns) -> Array:
+    """What a function makes of rows and blocks of Z, one value or row for each sample."""
+    parts = mapped_rows(lambda rows: function(rows, Z[rows]), slices_of(Z), run_of(Z))
+    return np.concatenate(list(parts))
+
+
+def chosen_columns(Z: Columns, columns: Codes) -> Columns:
+    """Some columns of a matrix."""
+    return Z.chosen(columns) if isinstance(Z, LazyColumns) else Z[:, columns]
+
+
+def beside(Z: Columns, parts: list[Callable[[Rows], Array]], n_columns: int) -> Columns:
+    """Z with more columns on the right, `n_columns` in all."""
+    if isinstance(Z, LazyColumns):
+        return LazyColumns((*Z.parts, *parts), (len(Z), n_columns), Z.run)
+    return np.column_stack([Z, *(part(slice(None)).T for part in parts)])
 
 
 def transposed_product(Z: Columns, values: Array) -> Array:

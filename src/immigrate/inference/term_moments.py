@@ -7,12 +7,14 @@ products of correlated features.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from immigrate.inference.explained import explained_by
 from immigrate.inference.residuals import Contrast
+from immigrate.inference.rows import ALONE, Rows, Run, fits_whole, mapped_rows, row_slices
 from immigrate.typing import Array, Codes, Mask
 
 MOST_EXPLAINED = 0.99
@@ -22,6 +24,8 @@ only what the ridge left behind."""
 # Excess kurtosis of a column of U beyond which a few samples decide it, and chi2 is no guide.
 LARGEST_KURTOSIS = 0.1
 ALL = slice(None)
+# Columns and main effects of a feature, more or less.
+USUAL_COLUMNS = 48
 # Of the size of a main-effect column; below that nothing of it is left to take out.
 SMALLEST_MAIN_EFFECT = 1e-6
 
@@ -130,6 +134,26 @@ def cleared(sums: Sums, contrast: Contrast) -> Moments:
 def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
     """The moments of columns C (b, k, n) with main effects G (b, m, n), all samples at once."""
     return cleared(sums_of(C, G, contrast, ALL), contrast)
+
+
+def moments_by_rows(
+    columns: Callable[[Rows], Array],
+    main_effects: Callable[[Rows], Array],
+    contrasts: list[Contrast],
+    run: Run = ALONE,
+) -> list[Moments]:
+    """The moments of one set of columns, a block of rows at a time where samples are many."""
+    n = len(contrasts[0].variance)
+
+    def sums(rows: slice) -> list[Sums]:
+        C, G = (make(rows)[None] for make in (columns, main_effects))
+        return [sums_of(C, G, one, rows) for one in contrasts]
+
+    slices = row_slices(n, USUAL_COLUMNS, is_whole=fits_whole(n, USUAL_COLUMNS))
+    total: list[Sums] = []
+    for own in mapped_rows(sums, slices, run):
+        total = [one.plus(two) for one, two in zip(total, own)] if total else own
+    return [cleared(*both) for both in zip(total, contrasts)]
 
 
 def with_uncertainty(S: Array, raw: Array, kurtosis: Array) -> Array:
