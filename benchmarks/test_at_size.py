@@ -1,0 +1,154 @@
+"""`InteractionTest` on a long and on a wide table: memory, time, and the rate of the scan.
+
+    python benchmarks/test_at_size.py
+
+Each case runs in a process of its own, whose peak of resident memory before the fit (the table is
+there by then) and after it are compared. The scan of all pairs counts 21 products of n numbers for
+each pair; its rate is given as a share of the rate of a plain product of float64 matrices on the same
+cores, measured in the same process before and after the scan. Writes
+``benchmarks/results/test_at_size.csv``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from immigrate import InteractionTest
+from immigrate.files import whole_file
+from immigrate.inference import search
+
+RESULTS = Path(__file__).parent / "results"
+CASES = {"long": (1_000_000, 10), "wide": (1_000, 20_000)}
+PRODUCTS_PER_PAIR = 21
+PLANTED = {"long": (3, 7), "wide": (4_321, 12_345)}
+STRENGTH = {"long": 0.05, "wide": 1.5}
+
+
+def labelled(case: str, n: int, p: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two main effects and one product; standard normal features, logistic noise."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, p))
+    a, b = (place % p for place in PLANTED[case])
+    joint = STRENGTH[case] * X[:, a] * X[:, b]
+    logit = 0.5 * X[:, 0] + 0.5 * np.abs(X[:, 1]) + joint - 0.4
+    return X, (logit + rng.logistic(size=n) > 0).astype(np.intp)
+
+
+def peak_bytes() -> float:
+    """Most memory that this process has had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
+
+
+def multiply_rate(n_cores: int, seconds: float = 2.0) -> float:
+    """Best float64 operations per second of a product of matrices on all cores."""
+    side = 2048
+    A, best, end = np.ones((side, side)), np.inf, time.perf_counter() + seconds
+    with threadpool_limits(n_cores):
+        while time.perf_counter() < end:
+            start = time.perf_counter()
+            A @ A
+            best = min(best, time.perf_counter() - start)
+    return 2.0 * side**3 / best
+
+
+def run_case(case: str, n: int, p: int, n_jobs: int) -> dict[str, Any]:
+    """One fit; the scan, where there is one, is timed on its own."""
+    X, y = labelled(case, n, p)
+    found: dict[str, Any] = {"case": case, "n": n, "p": p, "cores": n_jobs}
+    rate = multiply_rate(n_jobs)
+    plain = search.strongest_terms
+
+    def timed(*args: Any, **kwargs: Any) -> Any:
+        start = time.perf_counter()
+        result = plain(*args, **kwargs)
+        found["scan_seconds"] = time.perf_counter() - start
+        return result
+
+    search.strongest_terms = timed
+    before, start = peak_bytes(), time.perf_counter()
+    test = InteractionTest(n_jobs=n_jobs, verbose=1).fit(X, y)
+    found["seconds"] = time.perf_counter() - start
+    found["growth_gb"] = (peak_bytes() - before) / 1e9
+    rate = max(rate, multiply_rate(n_jobs))
+    a, b = (f"x{place}" for place in sorted(place % p for place in PLANTED[case]))
+    table = test.table_
+    is_planted = (table["feature_1"] == a) & (table["feature_2"] == b)
+    found["pairs"] = test.n_tests_
+    found["rank_of_planted"] = int(table.loc[is_planted, "rank"].min()) if is_planted.any() else -1
+    found["pairs_found"] = len(test.selected_)
+    found["multiply_gflops"] = rate / 1e9
+    if "scan_seconds" in found:
+        per_second = test.n_tests_ / found["scan_seconds"]
+        found["pairs_per_second_and_core"] = per_second / n_jobs
+        found["share_of_multiply_rate"] = per_second * PRODUCTS_PER_PAIR * 2 * n / rate
+    return found
+
+
+def lines(found: dict[str, Any]) -> str:
+    """What is to be shown of one case."""
+    text = (
+        f"{found['n']:,} × {found['p']:,} ({found['pairs']:,} pairs, {found['cores']} cores): "
+        f"{found['seconds']:.0f} s, memory grew by {found['growth_gb']:.2f} GB, planted pair at rank "
+        f"{found['rank_of_planted']}, {found['pairs_found']} found"
+    )
+    if "scan_seconds" in found:
+        text += (
+            f"\n  scan {found['scan_seconds']:.0f} s, "
+            f"{found['pairs_per_second_and_core']:,.0f} pairs per second and core, "
+            f"{found['share_of_multiply_rate']:.0%} of the float64 multiply rate "
+            f"({found['multiply_gflops']:.0f} GFLOP/s)"
+        )
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", nargs="*", default=list(CASES))
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--rows", type=int, help="of every case, for a quick look")
+    parser.add_argument("--columns", type=int, help="of every case, for a quick look")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        n, p = CASES[given.child]
+        n, p = given.rows or n, given.columns or p
+        print(json.dumps(run_case(given.child, n, p, given.cores)))
+        return
+    rows = []
+    for case in given.cases:
+        command = [sys.executable, __file__, "--child", case, *_passed_on(given)]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        for line in child.stdout:
+            if line.startswith("{"):
+                rows.append(json.loads(line))
+                print(lines(rows[-1]), flush=True)
+            else:
+                print("  " + line, end="", flush=True)
+        if child.wait():
+            raise SystemExit(f"The case {case!r} ended with code {child.returncode}.")
+    if given.rows is None and given.columns is None and given.cases == list(CASES):
+        with whole_file(RESULTS / "test_at_size.csv") as file:
+            pd.DataFrame(rows).to_csv(file, index=False, float_format="%.4g")
+
+
+def _passed_on(given: argparse.Namespace) -> list[str]:
+    """Options of the parent that its children need."""
+    options = {"--cores": given.cores, "--rows": given.rows, "--columns": given.columns}
+    return [text for name, value in options.items() if value for text in (name, str(value))]
+
+
+if __name__ == "__main__":
+    main()
