@@ -35,6 +35,7 @@ from immigrate.inference.feature_evidence import FeatureEvidence, feature_eviden
 from immigrate.inference.levels import Levels, feature_levels
 from immigrate.inference.outcomes import Outcome, class_outcome, number_outcome
 from immigrate.inference.power import detectable_size
+from immigrate.inference.rows import kept_columns
 from immigrate.inference.search import Effort, Search, Study, searched_terms
 from immigrate.inference.stepwise import (
     Found,
@@ -274,7 +275,7 @@ class Settings:
         encoded = replace(encoded, run=self.effort.run)
         self.effort.run.stage = "null model"
         data, null = null_model(encoded)
-        public = replace(null, features=columns[null.features])
+        public = replace(null, features=columns[null.features], Z=kept_columns(null.Z))
         self.say(of_the_null_model(public))
         tested = self._tested(Study(data, self.adjustment, self.effort), null, columns)
         contrasts = null.contrasts(data)

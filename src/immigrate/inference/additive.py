@@ -138,7 +138,7 @@ def design(data: Encoded, features: Codes) -> tuple[Columns, Array, Codes]:
 
     parts = (ones, *(effect.of for effect in effects))
     Z = LazyColumns(parts, (len(data.weight), len(penalty)), data.run)
-    return Z[:] if fits_whole(*Z.shape) else Z, penalty, owner
+    return np.ascontiguousarray(Z[:]) if fits_whole(*Z.shape) else Z, penalty, owner
 
 
 def main_effect_log_p(data: Encoded, weight: Array) -> Array:
@@ -273,7 +273,8 @@ def folds_of(data: Encoded) -> Array:
 
 def _in_them(data: Encoded) -> tuple[Codes, Codes, Array, list[bool]]:
     """What the order of samples depends on."""
-    codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.weight)).T
+    codes = np.array([levels.code for levels in data.levels], dtype=np.int32)
+    codes = codes.reshape(-1, len(data.weight)).T
     is_nominal = [levels.is_nominal for levels in data.levels]
     return codes, data.outcome.strata, data.weight, is_nominal
 

@@ -209,7 +209,7 @@ class Encoded:
         """The same for as many samples as are asked for."""
         if feature not in self._main_effects:
             effect = main_effect(self.levels[feature], self.weight, self.basis(feature))
-            if self.functions.is_kept:
+            if len(self.weight) <= MOST_TABLED:
                 # Quickly made again, while thousands of them would fill the memory.
                 return effect
             self._main_effects[feature] = effect

@@ -134,7 +134,11 @@ class LevelColumns:
 
     def at(self, places: Codes | slice) -> Array:
         """Values at some of the levels: (l, k)."""
-        return (self.formula(places) - self.shift) / self.size / self.order
+        values = self.formula(places) - self.shift
+        for divisor in (self.size, self.order):
+            if not isinstance(divisor, float):
+                values /= divisor
+        return values
 
     def of(self, code: Codes) -> Array:
         """Values of samples with these levels (k, n_rows); a missing one, -1, has 0."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from threading import local
 from typing import TypeVar
 
 import numpy as np
@@ -80,7 +82,19 @@ class LazyColumns:
         return self.shape[0]
 
     def __getitem__(self, rows: Rows) -> Array:
-        return np.ascontiguousarray(np.vstack([part(rows) for part in self.parts]).T)
+        if not isinstance(rows, slice) or rows == slice(None):
+            return np.vstack([part(rows) for part in self.parts]).T
+        # Several sums of one thread ask for the same rows, one after another.
+        last = self._last
+        if getattr(last, "rows", None) != rows:
+            last.rows, last.block = rows, np.vstack([part(rows) for part in self.parts]).T
+        block: Array = last.block
+        return block
+
+    @cached_property
+    def _last(self) -> local:
+        """The last block of each thread."""
+        return local()
 
     def chosen(self, columns: Codes) -> LazyColumns:
         """Some of the columns."""
@@ -178,6 +192,11 @@ def mapped(function: Callable[[slice, Array], Array], Z: Columns) -> Array:
     """What a function makes of rows and blocks of Z, one value or row for each sample."""
     parts = mapped_rows(lambda rows: function(rows, Z[rows]), slices_of(Z), run_of(Z))
     return np.concatenate(list(parts))
+
+
+def kept_columns(Z: Columns) -> Array:
+    """Z as a fitted test keeps it: without rows, where there are too many of them."""
+    return np.empty((0, Z.shape[1])) if isinstance(Z, LazyColumns) else Z
 
 
 def chosen_columns(Z: Columns, columns: Codes) -> Columns:

@@ -126,7 +126,7 @@ def exact_results(
     """`term_results`, in parallel over chunks that do not depend on the number of workers."""
     run = study.effort.run
     run.stage = f"exact tests of {len(terms):,} terms"
-    if not is_short(study.data):
+    if not is_short(study.data, contrasts):
         # Threads share the rows instead.
         return term_results(study.data, terms, contrasts, with_effects=with_effects)
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)

@@ -18,7 +18,7 @@ from immigrate.inference.explained import explained_by
 from immigrate.inference.first_order import FirstOrder, first_order, no_effects
 from immigrate.inference.main_effect_columns import MOST_ORDERED_COLUMNS
 from immigrate.inference.residuals import Contrast
-from immigrate.inference.rows import fits_whole, kept_bytes, mapped_rows
+from immigrate.inference.rows import LazyColumns, fits_whole, kept_bytes, mapped_rows
 from immigrate.inference.term_columns import (
     column_penalty,
     low_columns,
@@ -81,7 +81,7 @@ def _moments_by_block(
     Where one block of all samples fits in memory, blocks are formed one after another. Else a
     block of rows is made once for many terms, whose sums grow side by side.
     """
-    if is_short(data):
+    if is_short(data, contrasts):
         for block in _blocks_of_a_kind(data, terms, contrasts[0].n_sets):
             yield block, _block_moments(data, terms[block], contrasts)
         return
@@ -97,9 +97,10 @@ def _moments_by_block(
             yield part, one.moments(data, terms[part], contrasts)
 
 
-def is_short(data: Encoded) -> bool:
-    """Whether the columns of a term, for all samples, are a small part of the memory."""
-    return data.functions.is_kept or fits_whole(len(data.weight), COLUMNS_OF_A_TERM)
+def is_short(data: Encoded, contrasts: list[Contrast]) -> bool:
+    """Whether the columns of a term and of the null model, for all samples, fit in memory."""
+    Z = getattr(contrasts[0].explained, "Z", None)
+    return fits_whole(len(data.weight), COLUMNS_OF_A_TERM) and not isinstance(Z, LazyColumns)
 
 
 def sums_per_term(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> float:
