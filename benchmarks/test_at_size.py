@@ -4,8 +4,8 @@
 
 Each case runs in a process of its own, whose peak of resident memory before the fit (the table is
 there by then) and after it are compared. The scan of all pairs counts 21 products of n numbers for
-each pair; its rate is given as a share of the rate of a plain product of float64 matrices on the same
-cores, measured in the same process before and after the scan. Writes
+each pair; its rate is given as a share of the rate of a plain product of float64 matrices on the
+same cores, measured in the same process before and after the scan. Writes
 ``benchmarks/results/test_at_size.csv``.
 """
 
@@ -100,8 +100,8 @@ def lines(found: dict[str, Any]) -> str:
     """What is to be shown of one case."""
     text = (
         f"{found['n']:,} × {found['p']:,} ({found['pairs']:,} pairs, {found['cores']} cores): "
-        f"{found['seconds']:.0f} s, memory grew by {found['growth_gb']:.2f} GB, planted pair at rank "
-        f"{found['rank_of_planted']}, {found['pairs_found']} found"
+        f"{found['seconds']:.0f} s, memory grew by {found['growth_gb']:.2f} GB, "
+        f"planted pair at rank {found['rank_of_planted']}, {found['pairs_found']} found"
     )
     if "scan_seconds" in found:
         text += (

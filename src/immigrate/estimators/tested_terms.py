@@ -29,6 +29,7 @@ from immigrate.estimators.measured_effects import MeasuredEffects, Subject
 from immigrate.inference import search as search_limits
 from immigrate.inference.additive import AdditiveModel, null_model
 from immigrate.inference.adjustment import Adjustment, Family
+from immigrate.inference.duration import predicted_duration
 from immigrate.inference.effects import Term, effect_model
 from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.feature_evidence import FeatureEvidence, feature_evidence
@@ -45,7 +46,7 @@ from immigrate.inference.stepwise import (
     stepwise_terms,
 )
 from immigrate.inference.term_sets import TermSet, every_term
-from immigrate.messages import warn_user
+from immigrate.messages import foretell, warn_user
 from immigrate.typing import Array, Codes, Mask
 
 if TYPE_CHECKING:
@@ -273,6 +274,7 @@ class Settings:
         """
         encoded, columns = read.encoded(self.question.adjusted)
         encoded = replace(encoded, run=self.effort.run)
+        self._foretell(encoded, columns)
         self.effort.run.stage = "null model"
         data, null = null_model(encoded)
         public = replace(null, features=columns[null.features], Z=kept_columns(null.Z))
@@ -303,6 +305,13 @@ class Settings:
             detectable_size(contrasts, n_tests, self.alpha, unit),
             source,
         )
+
+    def _foretell(self, data: Encoded, columns: Codes) -> None:
+        """Say how long it will take, if that is long."""
+        among = self.question.terms(columns, data.tested)
+        effort = self.effort
+        duration = predicted_duration(data, among, effort.n_refined, effort.run.n_jobs)
+        foretell("InteractionTest", duration.seconds, duration.advice)
 
     def _tested(self, study: Study, null: AdditiveModel, columns: Codes) -> TestedTerms:
         """The terms that are asked for, against the null model; triples also against pairs."""

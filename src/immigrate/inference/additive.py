@@ -16,8 +16,8 @@ import numpy as np
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.folds import N_FOLDS, fold_weights, row_order
 from immigrate.inference.links import LOGIT, Link
-from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.main_effect_columns import has_same_columns
+from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.residuals import Contrast, Draws, refit
 from immigrate.inference.ridge import ridge_coefficients
 from immigrate.inference.rows import (
@@ -273,7 +273,7 @@ def folds_of(data: Encoded) -> Array:
 
 def _in_them(data: Encoded) -> tuple[Codes, Codes, Array, list[bool]]:
     """What the order of samples depends on."""
-    codes = np.array([levels.code for levels in data.levels], dtype=np.int32)
+    codes: Codes = np.array([levels.code for levels in data.levels], dtype=np.int32)
     codes = codes.reshape(-1, len(data.weight)).T
     is_nominal = [levels.is_nominal for levels in data.levels]
     return codes, data.outcome.strata, data.weight, is_nominal

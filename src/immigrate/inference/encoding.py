@@ -87,7 +87,9 @@ class Functions:
     @cached_property
     def n_own(self) -> Codes:
         """How many functions each feature has; the rest of its rows are zero."""
-        sizes = [0 if one is None else np.any(one.at(PROBED) != 0, axis=0).sum() for one in self.rows]
+        sizes = [
+            0 if one is None else np.any(one.at(PROBED) != 0, axis=0).sum() for one in self.rows
+        ]
         return np.array(sizes, dtype=np.intp)
 
     @cached_property
@@ -240,7 +242,7 @@ def interaction_functions(levels: list[Levels], n: int) -> Functions:
     own = []
     for one in levels:
         # Features without ties all have the same shares, and so the same functions of ranks.
-        key = (one.is_nominal, one.n_observed, blake2b(one.share).digest())
+        key = (one.is_nominal, one.n_observed, blake2b(one.share.tobytes()).digest())
         if key not in known:
             known[key] = (phi_columns(one), single_columns(one))
         own.append(known[key])
@@ -277,7 +279,7 @@ def phi_columns(levels: Levels) -> LevelColumns | None:
     if levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
         u = mid_ranks(levels.share)
         table = _eigenfunctions(-np.abs(u[:, None] - u), levels.share)[:, :N_FUNCTIONS]
-        order = np.arange(1, table.shape[1] + 1)
+        order = np.arange(1.0, table.shape[1] + 1)
         return LevelColumns(table.__getitem__, levels.n_levels, order=order)
     u = mid_ranks(levels.share)
     waves = cosines if levels.n_levels <= MOST_TABLED else recurred_cosines
@@ -285,7 +287,7 @@ def phi_columns(levels: Levels) -> LevelColumns | None:
         lambda places: waves(u[places], N_FUNCTIONS),
         levels.share,
         is_scaled=True,
-        order=np.arange(1, N_FUNCTIONS + 1),
+        order=np.arange(1.0, N_FUNCTIONS + 1),
     )
 
 

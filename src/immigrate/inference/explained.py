@@ -1,9 +1,9 @@
 """What the refit of the null model takes out of U: A F'F A' for the rows A of a term.
 
 Three ways to the same covariance. With few classes F itself, (k, n). With many classes, or more
-samples than memory, F is never made: the products A V Z are summed over blocks of rows, and Q = LL'
-comes last. With more coefficients than samples, matrices of n^2 entries that all classes share.
-Each first gives products that are sums over rows, `partial`, and makes the covariance of their sum.
+samples than memory, F is never made: the products A V Z are summed over blocks of rows, and L of
+Q = LL' comes last. With more coefficients than samples, matrices of n^2 entries that all classes
+share. Each first gives products that are sums over rows, `partial`, then the covariance.
 """
 
 from __future__ import annotations
@@ -162,7 +162,9 @@ class SampleForm:
         # T_c + J_c, J_c = N D N'.
         own = np.matmul(on_M + on_N * self.penalty, on_N.swapaxes(1, 2))
         squares = np.matmul(total * self.mu**2, total.swapaxes(1, 2))
-        return np.matmul(shared, shared.swapaxes(1, 2)) + half + half.swapaxes(1, 2) + own - squares
+        return (
+            np.matmul(shared, shared.swapaxes(1, 2)) + half + half.swapaxes(1, 2) + own - squares
+        )
 
     def weighted_size(self) -> float:
         """Trace of the covariance with every sample's weight divided out."""

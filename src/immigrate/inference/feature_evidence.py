@@ -155,9 +155,7 @@ class _LeavingOut:
         coefficients = [self._coefficients(is_out) for is_out in outs]
         means = [self.model.link.means(logits) for logits in self._products(coefficients)]
         residuals = self._cleared_residuals(means, outs)
-        return [
-            _Without(int(a), *rest) for a, *rest in zip(features, outs, means, residuals)
-        ]
+        return [_Without(int(a), *rest) for a, *rest in zip(features, outs, means, residuals)]
 
     def _products(self, matrices: list[Array]) -> list[Array]:
         """Z times each of several matrices, in one pass over the rows."""
@@ -253,9 +251,7 @@ class _LeavingOut:
             places = [(i * K + c) for c in logits]
             found.append(
                 [
-                    self._finished(
-                        one, c, sums[per * at : per * (at + 1)], B[at], X[i][c]
-                    )
+                    self._finished(one, c, sums[per * at : per * (at + 1)], B[at], X[i][c])
                     for c, at in zip(logits, places)
                 ]
             )
@@ -264,9 +260,7 @@ class _LeavingOut:
     def _functions_of(self, feature: int, rows: slice) -> Array:
         return term_columns(self.data.functions, np.array([[feature]]), rows)[0]
 
-    def _outer_products(
-        self, rows: slice, Z: Array, without: list[_Without]
-    ) -> tuple[Array, ...]:
+    def _outer_products(self, rows: slice, Z: Array, without: list[_Without]) -> tuple[Array, ...]:
         """B = Z'VC of each feature and logit, the blocks of all logits below each other."""
         covariance, weight = self.model.link.covariance, self.data.weight[rows]
         found = []
@@ -281,7 +275,7 @@ class _LeavingOut:
     def _class_sums(
         self, rows: slice, Z: Array, c: int, one: _Without, X: Array
     ) -> tuple[Array, ...]:
-        """Sums over rows: C r, C'VC, what comes back of the others, fourth cumulants, two sizes."""
+        """Sums over rows: C r, C'VC, what comes back of the others, fourth cumulants, sizes."""
         C, weight = self._functions_of(one.feature, rows), self.data.weight[rows]
         mu, r = one.mu[rows], one.r[rows, c]
         v = self.model.link.covariance(mu, c, c)
@@ -298,7 +292,11 @@ class _LeavingOut:
         self, rows: slice, Z: Array, c: int, one: _Without, X: Array
     ) -> tuple[Array, ...]:
         """The same with variances that are squares of the residuals."""
-        C, weight, r = self._functions_of(one.feature, rows), self.data.weight[rows], one.r[rows, c]
+        C, weight, r = (
+            self._functions_of(one.feature, rows),
+            self.data.weight[rows],
+            one.r[rows, c],
+        )
         cleared = C - (Z @ X[0]).T
         variance = weight * r**2 / max(self.contrasts[c].share_left, SMALLEST_SHARE_LEFT)
         S, raw = ((A * variance) @ A.T for A in (cleared, C))

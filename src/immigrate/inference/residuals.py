@@ -65,7 +65,8 @@ class Contrast:
     share_left : float
         Variance of the cleared residuals as a share of that of the raw ones.
     explained : ndarray of shape (k, n), or Explained
-        F, or what stands for it; the null covariance of U is C V C' - (C F')(C F')', rows of C being columns.
+        F, or what stands for it; the null covariance of U is C V C' - (C F')(C F')', rows of C
+        being columns.
     added : ndarray of shape (k, n), or Explained
         G, whose square comes back where variances are unequal; no rows for classes.
     dispersion : float

@@ -115,9 +115,7 @@ def _solved_step(newton_matrix: Array, penalty: Array, gradient: Array) -> Array
     return step.reshape(gradient.T.shape).T
 
 
-def conjugate_step(
-    Z: Columns, mu: Array, weight: Array, penalty: Array, gradient: Array
-) -> Array:
+def conjugate_step(Z: Columns, mu: Array, weight: Array, penalty: Array, gradient: Array) -> Array:
     """(Z'VZ + D)^-1 g of many classes by conjugate gradients: n m K operations per step.
 
     No matrix of (m K)^2 is made.

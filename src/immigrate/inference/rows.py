@@ -1,8 +1,9 @@
 """Columns of a long table, a few rows at a time.
 
 Every statistic of the test is a sum over samples. Where the columns of the null model take more
-than a share of scikit-learn's ``working_memory`` they are never all there: a block of rows is made,
-summed over and forgotten, and made again when another sum needs it. A short table is one block.
+than a share of scikit-learn's ``working_memory`` they are never all there: a block of rows is
+made, summed over and forgotten, and made again when another sum needs it. A short table is one
+block.
 """
 
 from __future__ import annotations

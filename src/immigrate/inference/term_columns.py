@@ -39,7 +39,9 @@ def term_columns(
         return phi_products(functions.phi_of(features, rows, N_SMOOTH), position)
     single = functions.single_of(features, rows)
     last = np.prod([single[place] for place in position.T], axis=0)
-    return np.concatenate([phi_products(functions.phi_of(features, rows, k), position), last], axis=1)
+    return np.concatenate(
+        [phi_products(functions.phi_of(features, rows, k), position), last], axis=1
+    )
 
 
 def low_columns(functions: Functions, terms: Codes, k: int | None = None) -> Mask:

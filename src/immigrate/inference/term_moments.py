@@ -56,7 +56,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Sums:
-    """What the moments of the rows A = [C, G] of terms are made of; all of it adds up over samples.
+    """What the moments of the rows A = [C, G] of terms are made of; it adds up over samples.
 
     Attributes
     ----------

@@ -108,7 +108,9 @@ def sums_per_term(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> flo
     k = data.functions.is_low.shape[1] ** min(terms.shape[1], 2) + N_SINGLE
     widest = max(data.n_additive_columns(int(a)) for a in np.unique(terms))
     rows = k + terms.shape[1] * widest + 1
-    moved = explained_by(contrasts[0].explained).partial(np.zeros((1, 1, 1)), slice(0, 1)).shape[-1]
+    moved = (
+        explained_by(contrasts[0].explained).partial(np.zeros((1, 1, 1)), slice(0, 1)).shape[-1]
+    )
     return len(contrasts) * rows * (rows + 2.0 * moved + contrasts[0].n_sets)
 
 
@@ -129,7 +131,9 @@ class _BlockSums:
         k = _n_functions(data, terms)
         is_low = low_columns(data.functions, terms, k) if terms.shape[1] < 3 else None
         penalty = column_penalty(data.functions, terms, self.squares / data.n)
-        return _BlockMoments([cleared(*both) for both in zip(self.sums, contrasts)], is_low, penalty)
+        return _BlockMoments(
+            [cleared(*both) for both in zip(self.sums, contrasts)], is_low, penalty
+        )
 
 
 def _summed_rows(
