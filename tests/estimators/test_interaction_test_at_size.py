@@ -80,7 +80,8 @@ def test_a_long_test_is_foretold(monkeypatch, capsys):
     InteractionTest().fit(*wide_problem(p=8))
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "minute" in told and "n_jobs" in told
+    assert "minute" in told
+    assert "n_jobs" in told
 
 
 def test_a_short_test_is_silent(capsys):
@@ -128,5 +129,4 @@ def test_ctrl_c_ends_a_long_scan(n_jobs):
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         test.fit(X, y)
-        time.sleep(5.0)
     assert not hasattr(test, "table_")

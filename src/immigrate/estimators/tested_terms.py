@@ -280,6 +280,7 @@ class Settings:
         public = replace(null, features=columns[null.features], Z=kept_columns(null.Z))
         self.say(of_the_null_model(public))
         tested = self._tested(Study(data, self.adjustment, self.effort), null, columns)
+        self.effort.run.stage = "evidence for features"
         contrasts = null.contrasts(data)
         features = self._features(feature_evidence(data, null, contrasts))
         named = Named(np.array(read.names, dtype=object), columns)
@@ -292,6 +293,7 @@ class Settings:
             null.strength,
             self.subject,
         )
+        self.effort.run.stage = "sizes of effects"
         effects = source.effects_on(data, columns) if held_out is None else source.effects()
         unit, deviance = data.outcome.unit, null.intercept_deviance * data.n
         table = term_table(tested, named, effects, unit=unit, deviance=deviance)

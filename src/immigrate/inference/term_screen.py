@@ -1,8 +1,8 @@
 """An approximate statistic for all pairs or triples, as blocks of a matrix product.
 
 U of every pair of two blocks of features is a product (phi_a r)(phi_b)' for each two functions.
-Cost for p features: 21 n p^2 operations, nearly all in matrix products; memory: one tile per thread and
-the list of the strongest. P-values are computed only for terms that could get into that list.
+Cost for p features: 21 n p^2 operations, nearly all in matrix products; memory: one tile per
+thread and the list of the strongest. P-values are computed only for terms that could get into it.
 """
 
 from __future__ import annotations
