@@ -52,3 +52,21 @@ def heard_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
 def progress(line: str) -> None:
     """One line of progress on standard output; it is there at once, whatever the buffering."""
     print(line, flush=True)
+
+
+LONG_SECONDS = 60.0
+"""What is predicted to take longer is said beforehand."""
+
+
+def foretell(name: str, seconds: float, advice: str) -> None:
+    """One line on standard error, at once, if something will take more than a minute.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from immigrate.messages import foretell
+    >>> foretell("InteractionTest", 20.0, "n_jobs=-1 uses all cores")
+    """
+    if seconds > LONG_SECONDS:
+        minutes = f"{seconds / 60:.0f} minute{'s' * (round(seconds / 60) != 1)}"
+        print(f"{name}: about {minutes}; {advice}.", file=sys.stderr, flush=True)

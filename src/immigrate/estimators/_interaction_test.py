@@ -28,6 +28,7 @@ from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
 from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.blas import one_blas_thread
+from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
 from immigrate.messages import progress
 
@@ -337,7 +338,7 @@ class InteractionTest(StoredEstimator):
             self.alpha,
             bool(self.stepwise),
             self._adjustment(),
-            Effort(self.screen, n_jobs=self.n_jobs),
+            Effort(self.screen, Run(self.n_jobs, self._say if self.verbose else None)),
             Subject(tuple(map(str, classes)) if is_class else (), str(outcome_name or "")),
             self._say,
         )

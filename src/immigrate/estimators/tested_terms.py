@@ -29,12 +29,14 @@ from immigrate.estimators.measured_effects import MeasuredEffects, Subject
 from immigrate.inference import search as search_limits
 from immigrate.inference.additive import AdditiveModel, null_model
 from immigrate.inference.adjustment import Adjustment, Family
+from immigrate.inference.duration import predicted_duration
 from immigrate.inference.effects import Term, effect_model
 from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.feature_evidence import FeatureEvidence, feature_evidence
 from immigrate.inference.levels import Levels, feature_levels
 from immigrate.inference.outcomes import Outcome, class_outcome, number_outcome
 from immigrate.inference.power import detectable_size
+from immigrate.inference.rows import kept_columns
 from immigrate.inference.search import Effort, Search, Study, searched_terms
 from immigrate.inference.stepwise import (
     Found,
@@ -44,7 +46,7 @@ from immigrate.inference.stepwise import (
     stepwise_terms,
 )
 from immigrate.inference.term_sets import TermSet, every_term
-from immigrate.messages import warn_user
+from immigrate.messages import foretell, warn_user
 from immigrate.typing import Array, Codes, Mask
 
 if TYPE_CHECKING:
@@ -271,10 +273,14 @@ class Settings:
         Effects are those of the samples `held_out`, where there are any.
         """
         encoded, columns = read.encoded(self.question.adjusted)
+        encoded = replace(encoded, run=self.effort.run)
+        self._foretell(encoded, columns)
+        self.effort.run.stage = "null model"
         data, null = null_model(encoded)
-        public = replace(null, features=columns[null.features])
+        public = replace(null, features=columns[null.features], Z=kept_columns(null.Z))
         self.say(of_the_null_model(public))
         tested = self._tested(Study(data, self.adjustment, self.effort), null, columns)
+        self.effort.run.stage = "evidence for features"
         contrasts = null.contrasts(data)
         features = self._features(feature_evidence(data, null, contrasts))
         named = Named(np.array(read.names, dtype=object), columns)
@@ -287,6 +293,7 @@ class Settings:
             null.strength,
             self.subject,
         )
+        self.effort.run.stage = "sizes of effects"
         effects = source.effects_on(data, columns) if held_out is None else source.effects()
         unit, deviance = data.outcome.unit, null.intercept_deviance * data.n
         table = term_table(tested, named, effects, unit=unit, deviance=deviance)
@@ -300,6 +307,13 @@ class Settings:
             detectable_size(contrasts, n_tests, self.alpha, unit),
             source,
         )
+
+    def _foretell(self, data: Encoded, columns: Codes) -> None:
+        """Say how long it will take, if that is long."""
+        among = self.question.terms(columns, data.tested)
+        effort = self.effort
+        duration = predicted_duration(data, among, effort.n_refined, effort.run.n_jobs)
+        foretell("InteractionTest", duration.seconds, duration.advice)
 
     def _tested(self, study: Study, null: AdditiveModel, columns: Codes) -> TestedTerms:
         """The terms that are asked for, against the null model; triples also against pairs."""

@@ -3,6 +3,7 @@
 Read the files in this order, beside ``docs/interaction-test.md``:
 
 =======================  ========================================================================
+``rows``                 columns of a long table, a block of rows at a time
 ``levels``               the distinct values of a feature, their shares and mid-ranks
 ``main_effect_columns``  the columns of a feature in the additive model: smooth, or rough
 ``encoding``             all features, and the functions phi that products are made of
@@ -11,6 +12,7 @@ Read the files in this order, beside ``docs/interaction-test.md``:
 ``outcomes``             classes or a number, in the form that the additive model takes
 ``ridge``                penalised regression by Newton steps
 ``additive``             the null model: strength of the penalty by cross-validation, screening
+``explained``            what a refit takes out of U, with or without its matrix F
 ``newton_inverse``       the inverse of its penalised information, for few and for many classes
 ``residuals``            residuals of the null model, cleared of what a refit would explain
 ``null_distributions``   quadratic forms to p-values, and p-values to one p-value
@@ -29,6 +31,7 @@ Read the files in this order, beside ``docs/interaction-test.md``:
 ``surfaces``             the joint effect of a pair on a grid, or by levels
 ``directions``           which way an effect goes, in words
 ``power``                the smallest effect that a table could have shown
+``duration``             how long a test will take
 ``blas``                 one thread of BLAS while all of this runs
 =======================  ========================================================================
 

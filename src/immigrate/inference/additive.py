@@ -14,14 +14,24 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from immigrate.inference.encoding import Encoded
-from immigrate.inference.folds import N_FOLDS, fold_weights
+from immigrate.inference.folds import N_FOLDS, fold_weights, row_order
 from immigrate.inference.links import LOGIT, Link
+from immigrate.inference.main_effect_columns import has_same_columns
 from immigrate.inference.null_distributions import log_three_moment_tail
 from immigrate.inference.residuals import Contrast, Draws, refit
 from immigrate.inference.ridge import ridge_coefficients
-from immigrate.inference.term_columns import term_columns
+from immigrate.inference.rows import (
+    Columns,
+    LazyColumns,
+    Rows,
+    beside,
+    fits_whole,
+    kept_bytes,
+    product,
+)
+from immigrate.inference.term_columns import term_columns, term_squares
 from immigrate.inference.term_forms import score_log_p
-from immigrate.inference.term_moments import cleared_moments
+from immigrate.inference.term_moments import moments_by_rows
 from immigrate.typing import Array, Codes
 
 STRENGTHS = (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
@@ -40,6 +50,8 @@ SCREENED_COUNTS = (3, 6, 10, 20, 40, 80, 160)
 # Columns of a pair that was found are penalised little: its effect is known to be there. With 1,
 # what the penalty left of a pair without noise (MONK-1) was taken for further pairs.
 FOUND_TERM_STRENGTH = 0.3
+# Samples that take part in cross-validation, at most.
+MOST_IN_FOLDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,7 @@ class AdditiveModel:
     strength: float
     deviance: float
     intercept_deviance: float
-    Z: Array = field(repr=False)
+    Z: Columns = field(repr=False)
     penalty: Array = field(repr=False)
     refit_penalty: Array = field(repr=False)
     coefficients: Array = field(repr=False)
@@ -90,7 +102,7 @@ class AdditiveModel:
 class _Part:
     """The samples of one side of a fold."""
 
-    Z: Array
+    Z: Columns
     Y: Array
     weight: Array
     link: Link
@@ -102,26 +114,31 @@ class _Part:
         )
 
     def deviance(self, beta: Array) -> float:
-        return self.link.deviance(self.Y, self.Z @ beta, self.weight)
+        return self.link.deviance(self.Y, product(self.Z, beta), self.weight)
 
 
 @dataclass(frozen=True)
 class _Path:
-    """Best point of one cross-validated path of penalties."""
+    """Best point of one cross-validated path of penalties; the deviance is of all its samples."""
 
     deviance: float
     strength: float
 
 
-def design(data: Encoded, features: Codes) -> tuple[Array, Array, Codes]:
+def design(data: Encoded, features: Codes) -> tuple[Columns, Array, Codes]:
     """Z = [1, columns of the features] (n, m), relative penalties and the owner of each column."""
-    blocks = [data.additive_columns(a) for a in features]
-    Z = np.vstack([np.ones((1, len(data.weight))), *(block.values for block in blocks)]).T
-    penalty = np.concatenate([[0.0], *(block.penalty for block in blocks)])
+    effects = [data.main_effect(int(a)) for a in features]
+    penalty = np.concatenate([[0.0], *(effect.penalty for effect in effects)])
     owner = np.concatenate(
-        [[-1], *(np.full(len(b.penalty), a) for a, b in zip(features, blocks))]
+        [[-1], *(np.full(len(one.penalty), a) for a, one in zip(features, effects))]
     ).astype(int)
-    return np.ascontiguousarray(Z), penalty, owner
+
+    def ones(rows: Rows) -> Array:
+        return np.ones((1, len(data.weight[rows])))
+
+    parts = (ones, *(effect.of for effect in effects))
+    Z = LazyColumns(parts, (len(data.weight), len(penalty)), data.run)
+    return np.ascontiguousarray(Z[:]) if fits_whole(*Z.shape) else Z, penalty, owner
 
 
 def main_effect_log_p(data: Encoded, weight: Array) -> Array:
@@ -129,9 +146,14 @@ def main_effect_log_p(data: Encoded, weight: Array) -> Array:
     Y = data.Y
     e = Y - np.average(Y, axis=0, weights=weight)
     spread = np.average(e**2, axis=0, weights=weight).sum()
-    phi = data.functions.phi
-    q = np.sum((phi @ (weight[:, None] * e)) ** 2, axis=(1, 2))
-    size = spread * (phi**2 @ weight)  # (p, k)
+    n_columns = data.functions.is_low.shape[1]
+    q, size = np.empty(len(data.levels)), np.empty((len(data.levels), n_columns))
+    n_together = max(1, int(kept_bytes() / (16 * n_columns * len(weight))))
+    for start in range(0, len(data.levels), n_together):
+        own = np.arange(start, min(start + n_together, len(data.levels)))
+        phi = data.functions.phi_of(own)
+        q[own] = np.sum((phi @ (weight[:, None] * e)) ** 2, axis=(1, 2))
+        size[own] = spread * (phi**2 @ weight)  # (p, k)
     return log_three_moment_tail(q, (size.sum(1), (size**2).sum(1), (size**3).sum(1)))
 
 
@@ -141,14 +163,17 @@ def evident_features(data: Encoded) -> Codes:
     return np.flatnonzero(main_effect_log_p(data, data.weight) < np.log(highest_p))
 
 
-def _part(data: Encoded, Z: Array, weight: Array) -> _Part:
-    is_used = weight > 0
+def _part(data: Encoded, Z: Columns, own: Codes, weight: Array) -> _Part:
+    """Some columns of Z, and the samples that have a weight."""
+    if isinstance(Z, LazyColumns):
+        return _Part(Z.chosen(own), data.Y, weight, data.outcome.link)
+    Z, is_used = Z[:, own], weight > 0
     return _Part(Z[is_used], data.Y[is_used], weight[is_used], data.outcome.link)
 
 
 def _path(
     data: Encoded,
-    Z: Array,
+    Z: Columns,
     penalty: Array,
     columns: list[Codes],
     in_fold: Array,
@@ -160,8 +185,8 @@ def _path(
     """
     fixed = np.broadcast_to(fixed, len(penalty))
     folds = list(zip(columns, in_fold.T))
-    train = [_part(data, Z[:, own], data.weight - held_out) for own, held_out in folds]
-    test = [_part(data, Z[:, own], held_out) for own, held_out in folds]
+    train = [_part(data, Z, own, data.weight - held_out) for own, held_out in folds]
+    test = [_part(data, Z, own, held_out) for own, held_out in folds]
     starts = [np.zeros((len(own), data.Y.shape[1])) for own in columns]
     best, n_rises = _Path(np.inf, STRENGTHS[0]), 0
     for strength in STRENGTHS:
@@ -179,15 +204,23 @@ def _path(
     return best
 
 
-def _fitted(data: Encoded, features: Codes, path: _Path, intercept: float) -> AdditiveModel:
+def _fitted(
+    data: Encoded, sample: Encoded, features: Codes, path: _Path, intercept: float
+) -> AdditiveModel:
+    """The model of all samples, with the strength that `sample` has chosen."""
     Z, penalty, owner = design(data, features)
     penalty = path.strength * penalty
     start = np.zeros((Z.shape[1], data.Y.shape[1]))
     link = data.outcome.link
+    if sample is not data:
+        # A pass over all samples is long; a start close to the end saves some.
+        near = design(sample, features)[0]
+        start = ridge_coefficients(near, sample.Y, sample.weight, penalty, start, link=link)
     beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start, link=link)
+    means = link.means(product(Z, beta))
     evident = [*evident_features(data), *data.adjusted]
     share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
-    total = data.weight.sum()
+    total = sample.weight.sum()
     return AdditiveModel(
         features=features,
         strength=path.strength,
@@ -197,7 +230,7 @@ def _fitted(data: Encoded, features: Codes, path: _Path, intercept: float) -> Ad
         penalty=penalty,
         refit_penalty=share * penalty,
         coefficients=beta,
-        means=link.means(Z @ beta),
+        means=means,
         link=link,
     )
 
@@ -214,12 +247,19 @@ def null_model(data: Encoded) -> tuple[Encoded, AdditiveModel]:
 
 def rough_features(data: Encoded, model: AdditiveModel) -> frozenset[int]:
     """Features of the model whose main effect the rough basis follows significantly better."""
-    features = model.features.tolist()
-    rough, contrasts = replace(data, rough=frozenset(features)), model.contrasts(data)
+    finer = replace(data, rough=frozenset(model.features.tolist()))
+    features = [
+        a
+        for a in model.features.tolist()
+        if not has_same_columns(data.levels[a], data.basis(a), finer.basis(a))
+    ]
+    if not features:
+        return frozenset()
+    contrasts = model.contrasts(data)
 
     def is_rough(a: int) -> bool:
-        C, G = (which.additive_columns(a).values[None] for which in (rough, data))
-        moments = [cleared_moments(C, G, contrast) for contrast in contrasts]
+        C, G = (which.main_effect(a).of for which in (finer, data))
+        moments = moments_by_rows(C, G, contrasts, data.run)
         log_p = min(score_log_p(one)[0, 0] for one in moments)
         return bool(log_p < np.log(ROUGH_BELOW / len(contrasts)))
 
@@ -228,24 +268,44 @@ def rough_features(data: Encoded, model: AdditiveModel) -> frozenset[int]:
 
 def folds_of(data: Encoded) -> Array:
     """How much of each sample's weight is in each fold."""
-    codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(data.weight)).T
+    return fold_weights(*_in_them(data))
+
+
+def _in_them(data: Encoded) -> tuple[Codes, Codes, Array, list[bool]]:
+    """What the order of samples depends on."""
+    codes: Codes = np.array([levels.code for levels in data.levels], dtype=np.int32)
+    codes = codes.reshape(-1, len(data.weight)).T
     is_nominal = [levels.is_nominal for levels in data.levels]
-    return fold_weights(codes, data.outcome.strata, data.weight, is_nominal)
+    return codes, data.outcome.strata, data.weight, is_nominal
 
 
-def chosen_strength(data: Encoded, Z: Array, relative: Array, fixed: Array) -> float:
-    """The strength with the smallest held-out deviance of any columns Z."""
+def sample_for_folds(data: Encoded) -> Encoded:
+    """The samples that cross-validation uses: all, or of very many a share of each class.
+
+    What is chosen by it, the strength of a penalty, hardly depends on further samples; all tests
+    and fits are of all samples. Which ones are chosen depends on the data alone.
+    """
+    n = len(data.weight)
+    if n <= MOST_IN_FOLDS:
+        return data
+    order = row_order(*_in_them(data))
+    chosen = order[np.linspace(0, n - 1, MOST_IN_FOLDS).astype(np.intp)]
+    return data.samples(np.sort(chosen))
+
+
+def chosen_strength(data: Encoded, Z: Columns, relative: Array, fixed: Array) -> float:
+    """The strength with the smallest held-out deviance of any columns Z of the samples."""
     columns = [np.arange(Z.shape[1])] * N_FOLDS
     return _path(data, Z, relative, columns, folds_of(data), fixed).strength
 
 
-def held_out_deviance(data: Encoded, Z: Array, penalty: Array, in_fold: Array) -> float:
+def held_out_deviance(data: Encoded, Z: Columns, penalty: Array, in_fold: Array) -> float:
     """Cross-validated deviance of columns Z with a given penalty."""
     total = 0.0
     for held_out in in_fold.T:
-        start = np.zeros((Z.shape[1], data.Y.shape[1]))
-        beta = _part(data, Z, data.weight - held_out).coefficients(penalty, start)
-        total += _part(data, Z, held_out).deviance(beta)
+        start, own = np.zeros((Z.shape[1], data.Y.shape[1])), np.arange(Z.shape[1])
+        beta = _part(data, Z, own, data.weight - held_out).coefficients(penalty, start)
+        total += _part(data, Z, own, held_out).deviance(beta)
     return total
 
 
@@ -257,13 +317,14 @@ def _intercept_path(data: Encoded, in_fold: Array) -> _Path:
 
 def fitted_on(data: Encoded, features: Codes) -> AdditiveModel:
     """The additive model of these features, or of none, with its penalty chosen."""
-    in_fold = folds_of(data)
-    intercept = _intercept_path(data, in_fold)
+    sample = sample_for_folds(data)
+    in_fold = folds_of(sample)
+    intercept = _intercept_path(sample, in_fold)
     if not len(features):
-        return _fitted(data, features, intercept, intercept.deviance)
-    Z, penalty, _ = design(data, features)
-    path = _path(data, Z, penalty, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
-    return _fitted(data, features, path, intercept.deviance)
+        return _fitted(data, sample, features, intercept, intercept.deviance)
+    Z, penalty, _ = design(sample, features)
+    path = _path(sample, Z, penalty, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
+    return _fitted(data, sample, features, path, intercept.deviance)
 
 
 def fitted_additive_model(data: Encoded) -> AdditiveModel:
@@ -276,23 +337,24 @@ def fitted_additive_model(data: Encoded) -> AdditiveModel:
 
 def _screened_model(data: Encoded) -> AdditiveModel:
     """Model on the features with the strongest main effects, as many as CV asks for."""
-    in_fold = folds_of(data)
-    intercept = _intercept_path(data, in_fold)
+    sample = sample_for_folds(data)
+    in_fold = folds_of(sample)
+    intercept = _intercept_path(sample, in_fold)
     adjusted = np.array(sorted(data.adjusted), dtype=np.intp)
-    orders = [_main_effect_order(data, data.weight - held_out) for held_out in in_fold.T]
+    orders = [_main_effect_order(sample, sample.weight - held_out) for held_out in in_fold.T]
     best, best_count = intercept, 0
     # What is adjusted for is in the model whatever it costs.
     for count in (0, *SCREENED_COUNTS) if len(adjusted) else SCREENED_COUNTS:
         chosen = [np.concatenate([adjusted, order[:count]]) for order in orders]
-        Z, penalty, owner = design(data, np.unique(np.concatenate(chosen)))
+        Z, penalty, owner = design(sample, np.unique(np.concatenate(chosen)))
         columns = [np.flatnonzero((owner < 0) | np.isin(owner, own)) for own in chosen]
-        if count and max(map(len, columns)) > MOST_COLUMNS_PER_SAMPLE * data.n:
+        if count and max(map(len, columns)) > MOST_COLUMNS_PER_SAMPLE * sample.n:
             break
-        path = _path(data, Z, penalty, columns, in_fold)
+        path = _path(sample, Z, penalty, columns, in_fold)
         if path.deviance < best.deviance or count == 0:
             best, best_count = path, count
     features = np.concatenate([adjusted, _main_effect_order(data, data.weight)[:best_count]])
-    return _fitted(data, np.sort(features), best, intercept.deviance)
+    return _fitted(data, sample, np.sort(features), best, intercept.deviance)
 
 
 def _main_effect_order(data: Encoded, weight: Array) -> Codes:
@@ -303,12 +365,10 @@ def _main_effect_order(data: Encoded, weight: Array) -> Codes:
 
 def with_term(model: AdditiveModel, data: Encoded, term: tuple[int, ...]) -> AdditiveModel:
     """The model with the product columns of a found term added, refitted."""
-    columns = term_columns(data.functions, np.array([term]))[0]
-    columns = columns[np.any(columns != 0, axis=1)]
-    Z = np.column_stack([model.Z, columns.T])
-    own_penalty = np.full(len(columns), FOUND_TERM_STRENGTH)
+    Z, n_columns = with_product_columns(model.Z, data, term)
+    own_penalty = np.full(n_columns, FOUND_TERM_STRENGTH)
     penalty = np.concatenate([model.penalty, own_penalty])
-    start = np.vstack([model.coefficients, np.zeros((len(columns), data.Y.shape[1]))])
+    start = np.vstack([model.coefficients, np.zeros((n_columns, data.Y.shape[1]))])
     beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start, link=model.link)
     return replace(
         model,
@@ -316,6 +376,17 @@ def with_term(model: AdditiveModel, data: Encoded, term: tuple[int, ...]) -> Add
         penalty=penalty,
         refit_penalty=np.concatenate([model.refit_penalty, SHARE_IN_REFIT * own_penalty]),
         coefficients=beta,
-        means=model.link.means(Z @ beta),
+        means=model.link.means(product(Z, beta)),
         terms=(*model.terms, term),
     )
+
+
+def with_product_columns(Z: Columns, data: Encoded, term: tuple[int, ...]) -> tuple[Columns, int]:
+    """Z with those columns of a term that are not zero, and how many they are."""
+    terms = np.array([term])
+    is_real = np.flatnonzero(term_squares(data, terms)[0])
+
+    def columns(rows: Rows) -> Array:
+        return term_columns(data.functions, terms, rows)[0][is_real]
+
+    return beside(Z, [columns], Z.shape[1] + len(is_real)), len(is_real)

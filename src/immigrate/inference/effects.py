@@ -20,6 +20,7 @@ are right. Near s = 0 such an interval starts at 0, which a standard error aroun
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,12 +33,25 @@ from immigrate.inference.additive import (
     evident_features,
     folds_of,
     held_out_deviance,
+    sample_for_folds,
 )
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.links import IDENTITY
 from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix, ridge_coefficients
-from immigrate.inference.term_columns import column_penalty, term_columns
-from immigrate.typing import Array, Codes
+from immigrate.inference.rows import (
+    Columns,
+    Rows,
+    added,
+    beside,
+    block_sum,
+    chosen_columns,
+    mapped,
+    mapped_rows,
+    product,
+    slices_of,
+)
+from immigrate.inference.term_columns import column_penalty, term_columns, term_squares
+from immigrate.typing import Array, Codes, Mask
 
 Term = tuple[int, ...]
 
@@ -77,28 +91,23 @@ class Block:
     ----------
     features : tuple of int
         One, or those of a term.
-    columns : ndarray of shape (n, k)
-        As they are fitted.
-    cleared : ndarray of shape (n, k)
-        Centred, and for a term less what main effects of its features explain of them.
     slope : ndarray of shape (m, k)
-        `cleared` is `columns` less their main effects [1, Z_a, Z_b] times this.
+        The columns, cleared of main effects [1, Z_a, Z_b], are less these times this.
+    mean_products : ndarray of shape (k, k)
+        M, of the cleared columns.
+    contribution : ndarray of shape (n, n_logits)
+        What it adds to the log-odds of each class against the others, or to the number.
     coefficients : ndarray of shape (k, n_logits)
     covariance : ndarray of shape (n_logits * k, n_logits * k)
         Of the coefficients, logit by logit.
     """
 
     features: Term
-    columns: Array
-    cleared: Array
     slope: Array
+    mean_products: Array
+    contribution: Array
     coefficients: Array
     covariance: Array
-
-    @property
-    def contribution(self) -> Array:
-        """What it adds to the log-odds of each class against the others, or to the number."""
-        return self.cleared @ self.coefficients @ against_others(self.coefficients.shape[1]).T
 
 
 @dataclass(frozen=True)
@@ -108,33 +117,32 @@ class EffectModel:
     Attributes
     ----------
     data : Encoded
-    Z : ndarray of shape (n, m)
+    Z : columns of shape (n, m)
     penalty : ndarray of shape (m,)
     coefficients : ndarray of shape (m, n_logits)
     owners : list of tuple
         The features that each column of `Z` belongs to; the intercept's are none.
+    design : callable
+        Z of some of the samples.
     """
 
     data: Encoded
-    Z: Array
+    Z: Columns
     penalty: Array
     coefficients: Array
     owners: list[Term]
+    design: Callable[[Encoded], Columns]
 
     def block(self, features: Term) -> Block:
         """The columns of one feature or of one found term."""
         own = np.array([owner == features for owner in self.owners])
-        columns = self.Z[:, own]
-        cleared, slope = self._cleared(features, columns)
-        places = np.flatnonzero(np.tile(own, self.coefficients.shape[1]))
-        return Block(
-            features,
-            columns,
-            cleared,
-            slope,
-            self.coefficients[own],
-            self.covariance[np.ix_(places, places)],
-        )
+        slope = self._slope(features, own)
+        coefficients = self.coefficients[own]
+        products, contribution = self._cleared_sums(features, own, slope, coefficients)
+        left = max(self.known(features).sum() - slope.shape[0], 1.0)
+        places = np.flatnonzero(np.tile(own, coefficients.shape[1]))
+        covariance = self.covariance[np.ix_(places, places)]
+        return Block(features, slope, products / left, contribution, coefficients, covariance)
 
     def sizes(self, which: list[Term]) -> Sizes:
         """Sizes of the effects of features and found terms."""
@@ -144,23 +152,25 @@ class EffectModel:
 
     def held_out_shares(self, terms: list[Term]) -> Array:
         """Of the deviance of held-out samples, the share that each term explains; at least 0."""
-        data, in_fold = self.data, folds_of(self.data)
-        ones, none = np.ones((len(self.Z), 1)), np.zeros(1)
+        data = sample_for_folds(self.data)
+        Z, in_fold = self.Z if data is self.data else self.design(data), folds_of(data)
+        ones, none = np.ones((len(Z), 1)), np.zeros(1)
         intercept = held_out_deviance(data, ones, none, in_fold)
-        full = held_out_deviance(data, self.Z, self.penalty, in_fold) if terms else 0.0
+        full = held_out_deviance(data, Z, self.penalty, in_fold) if terms else 0.0
 
         def without(term: Term) -> float:
-            is_left = np.array([owner != term for owner in self.owners])
-            return held_out_deviance(data, self.Z[:, is_left], self.penalty[is_left], in_fold)
+            is_left = np.flatnonzero([owner != term for owner in self.owners])
+            left = chosen_columns(Z, is_left)
+            return held_out_deviance(data, left, self.penalty[is_left], in_fold)
 
         return np.array([max(0.0, without(term) - full) / intercept for term in terms])
 
     @cached_property
     def covariance(self) -> Array:
         """K = H I H for classes, I the information; for numbers with the squared residuals."""
-        link, weight = self.data.outcome.link, self.data.weight
-        mu = link.means(self.Z @ self.coefficients)
-        information = information_matrix(self.Z, mu, weight, link)
+        link, weight, Z = self.data.outcome.link, self.data.weight, self.Z
+        mu = link.means(product(Z, self.coefficients))
+        information = information_matrix(Z, mu, weight, link)
         penalty = np.maximum(self.penalty, INTERCEPT_PENALTY)
         H = np.linalg.inv(information + np.diag(np.tile(penalty, mu.shape[1])))
         # What the fit used up of the samples makes them say less than their number, as the degrees
@@ -168,9 +178,9 @@ class EffectModel:
         n_used = float(np.sum(H * information)) / max(mu.shape[1] - 1, 1)
         if link is IDENTITY:
             # Over what the fit leaves of it, a squared residual has the mean of its variance.
-            leverage = np.sum((self.Z @ H) * self.Z, axis=1)
+            leverage = mapped(lambda rows, own: np.sum((own @ H) * own, axis=1), Z)
             variance = (self.data.Y - mu)[:, 0] ** 2 / np.maximum(1 - leverage, SMALLEST_LEFT)
-            information = self.Z.T @ ((weight * variance)[:, None] * self.Z)
+            information = information_matrix(Z, mu, weight * variance, link)
         return H @ information @ H / max(1 - n_used / self.data.n, FEWEST_LEFT)
 
     def known(self, features: Term) -> Array:
@@ -180,26 +190,47 @@ class EffectModel:
 
     def _form(self, block: Block) -> tuple[float, float, float, float]:
         """b'Mb, tr(MK), tr(MKMK) and b'MKMb, with all logits side by side."""
-        weight = self.known(block.features)
-        left = max(weight.sum() - block.slope.shape[0], 1.0)
-        M = block.cleared.T @ (weight[:, None] * block.cleared) / left
         metric = logit_metric(block.coefficients.shape[1])
-        M, K, b = np.kron(metric, M), block.covariance, block.coefficients.T.ravel()
+        M, K = np.kron(metric, block.mean_products), block.covariance
+        b = block.coefficients.T.ravel()
         MK, Mb = M @ K, M @ b
         return float(b @ Mb), float(np.trace(MK)), float(np.sum(MK * MK.T)), float(Mb @ K @ Mb)
 
-    def _cleared(self, features: Term, columns: Array) -> tuple[Array, Array]:
-        G, weight = self.main_effects(features), self.known(features)
-        weighted = G * weight[:, None]
-        slope = np.linalg.lstsq(weighted.T @ G, weighted.T @ columns, rcond=1e-10)[0]
-        return (columns - G @ slope) * (weight > 0)[:, None], np.asarray(slope, np.float64)
+    def _slope(self, features: Term, own: Mask) -> Array:
+        """What main effects explain of the columns of a feature or term: (m, k)."""
+        weight = self.known(features)
 
-    def main_effects(self, features: Term) -> Array:
-        """[1] for a feature, [1, Z_a, Z_b] for a term: (n, m)."""
-        ones = np.ones((len(self.Z), 1))
+        def products(rows: slice, Z: Array) -> tuple[Array, Array]:
+            G = self.main_effects(features, rows)
+            weighted = G * weight[rows][:, None]
+            return weighted.T @ G, weighted.T @ Z[:, own]
+
+        inner, outer = block_sum(self.Z, products)
+        return np.asarray(np.linalg.lstsq(inner, outer, rcond=1e-10)[0], np.float64)
+
+    def _cleared_sums(
+        self, features: Term, own: Mask, slope: Array, coefficients: Array
+    ) -> tuple[Array, Array]:
+        """Products of the cleared columns, and what they add to the log-odds."""
+        weight = self.known(features)
+        to_others = against_others(coefficients.shape[1]).T
+
+        def parts(rows: slice) -> tuple[Array, Array]:
+            columns, known = self.Z[rows][:, own], weight[rows]
+            cleared = columns - self.main_effects(features, rows) @ slope
+            cleared *= (known > 0)[:, None]
+            return cleared.T @ (known[:, None] * cleared), cleared @ coefficients @ to_others
+
+        both = list(mapped_rows(parts, slices_of(self.Z), self.data.run))
+        (products,) = added((products,) for products, _ in both)
+        return products, np.concatenate([contribution for _, contribution in both])
+
+    def main_effects(self, features: Term, rows: Rows) -> Array:
+        """[1] for a feature, [1, Z_a, Z_b] for a term: (n_rows, m)."""
+        ones = np.ones((len(self.data.weight[rows]), 1))
         if len(features) == 1:
             return ones
-        own = [self.data.additive_columns(a).values.T for a in features]
+        own = [self.data.main_effect(a).of(rows).T for a in features]
         return np.column_stack([ones, *own])
 
 
@@ -212,34 +243,71 @@ def effect_model(
     """
     inside = {a for term in terms for a in term}
     features = np.union1d(features, sorted(inside)).astype(np.intp)
-    Z, relative, owner = design(data, features)
+    _, relative, owner = design(data, features)
     light = np.isin(owner, sorted({*evident_features(data).tolist(), *data.adjusted}))
     share = np.where(light, EVIDENT_SHARE, 1.0)
     share = np.where(np.isin(owner, sorted(inside)), OWN_SHARE, share)
     blocks = [pair_block(data, term) for term in terms]
-    fixed = np.concatenate([np.zeros(len(owner)), *(penalty for _, penalty in blocks)])
-    Z = np.column_stack([Z, *(columns for columns, _ in blocks)])
+    fixed = np.concatenate([np.zeros(len(owner)), *(block.penalty for block in blocks)])
     relative = np.concatenate([relative, np.zeros(len(fixed) - len(owner))])
+
+    def full_design(data: Encoded) -> Columns:
+        Z = design(data, features)[0]
+        return beside(Z, [block.part(data) for block in blocks], len(fixed))
+
+    Z, sample = full_design(data), sample_for_folds(data)
+    near = Z if sample is data else full_design(sample)
     if terms:
-        strength = chosen_strength(data, Z, relative, fixed)
+        strength = chosen_strength(sample, near, relative, fixed)
     share = np.concatenate([share, np.ones(len(fixed) - len(owner))])
     penalty = strength * share * relative + fixed
-    start = np.zeros((Z.shape[1], data.Y.shape[1]))
-    beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start, link=data.outcome.link)
+    start, link = np.zeros((len(fixed), data.Y.shape[1])), data.outcome.link
+    if sample is not data:
+        start = ridge_coefficients(near, sample.Y, sample.weight, penalty, start, link=link)
+    beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start, link=link)
     owners: list[Term] = [() if a < 0 else (int(a),) for a in owner]
-    owners += [term for term, (columns, _) in zip(terms, blocks) for _ in columns.T]
-    return EffectModel(data, Z, penalty, beta, owners)
+    owners += [term for term, block in zip(terms, blocks) for _ in block.penalty]
+    return EffectModel(data, Z, penalty, beta, owners, full_design)
 
 
-def pair_block(data: Encoded, term: Term) -> tuple[Array, Array]:
-    """The columns of a term with unit variance, (n, k), and their penalties."""
+@dataclass(frozen=True)
+class PairBlock:
+    """The columns of a term with unit variance, for any samples, and their penalties.
+
+    Attributes
+    ----------
+    term : tuple of int
+    is_real : ndarray of int
+        Which columns are not zero.
+    root : ndarray of shape (k,)
+        Their deviations.
+    penalty : ndarray of shape (k,)
+    """
+
+    term: Term
+    is_real: Codes
+    root: Array
+    penalty: Array
+
+    def part(self, data: Encoded) -> Callable[[Rows], Array]:
+        """From rows of these samples to the columns, (k, n_rows)."""
+        terms = np.array([self.term])
+
+        def columns(rows: Rows) -> Array:
+            own = term_columns(data.functions, terms, rows)[0][self.is_real]
+            return own / self.root[:, None]
+
+        return columns
+
+
+def pair_block(data: Encoded, term: Term) -> PairBlock:
+    """The columns of a term with unit variance, and their penalties."""
     terms = np.array([term])
-    columns = term_columns(data.functions, terms)[0]
-    is_real = np.any(columns != 0, axis=1)
-    sizes = columns**2 @ data.weight / data.n
+    sizes = term_squares(data, terms)[0] / data.n
+    is_real = np.flatnonzero(sizes)
     penalty = column_penalty(data.functions, terms, sizes[None])[0]
     root = np.sqrt(sizes[is_real])
-    return (columns[is_real] / root[:, None]).T, penalty[is_real] / root**2
+    return PairBlock(term, is_real, root, penalty[is_real] / root**2)
 
 
 def against_others(n_logits: int) -> Array:

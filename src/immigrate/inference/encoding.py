@@ -6,22 +6,34 @@ product. A feature that is one value or missing is a flag.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from scipy import special
 
-from immigrate.inference.levels import Levels, centred, cosines, mid_ranks
+from immigrate.inference.levels import (
+    MOST_TABLED,
+    LevelColumns,
+    Levels,
+    centred_columns,
+    cosines,
+    mid_ranks,
+    recurred_cosines,
+)
 from immigrate.inference.main_effect_columns import (
     AdditiveColumns,
     Basis,
+    MainEffect,
     additive_columns,
+    main_effect,
     n_additive_columns,
     rough_basis,
     smooth_basis,
 )
 from immigrate.inference.outcomes import Outcome
+from immigrate.inference.rows import ALONE, Rows, Run, fits_whole
 from immigrate.typing import Array, Codes, Mask
 
 N_FUNCTIONS = 4
@@ -30,7 +42,13 @@ N_FUNCTIONS = 4
 N_SMOOTH = 2
 """Those of them that the score form uses."""
 
+N_SINGLE = 2
+"""Functions with a form of their own."""
+
 MOST_LEVELS_AS_EIGENVECTORS = 6
+# Levels at which functions are looked at to count them.
+PROBED = slice(0, 32)
+ALL = slice(None)
 # Products of a nominal feature tell its most common levels apart, and the rest as one; the
 # additive model knows more levels than that, so that no main effect is left in a product.
 MOST_NOMINAL_GROUPS = 10
@@ -39,39 +57,94 @@ MOST_NOMINAL_GROUPS = 10
 FEWEST_SAMPLES_PER_GROUP = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Functions:
     """What the columns of a term are products of.
 
     Attributes
     ----------
-    phi : ndarray of shape (p, k, n)
-        phi_k / k of each feature, zero rows where it has fewer.
+    codes : list of ndarray of shape (n,)
+        The level of each sample, for each feature.
+    rows : list of LevelColumns or None
+        phi_k / k of each feature; features with the same shares of levels have the same.
+    singles : list of LevelColumns or None
+        The normal score of each value, and on which side of the median it is; None for features
+        with few levels.
     is_low : ndarray of shape (p, k)
         The functions that enter the score form: two of an ordered feature, all of a nominal
         one, whose functions have no order.
-    single : ndarray of shape (p, 2, n)
-        The normal score of each value, and on which side of the median it is; 0 for features
-        with few levels.
     """
 
-    phi: Array
+    codes: list[Codes]
+    rows: list[LevelColumns | None]
+    singles: list[LevelColumns | None]
     is_low: Mask
-    single: Array
+    n: int
 
     def __len__(self) -> int:
-        return len(self.phi)
+        return len(self.codes)
 
     @cached_property
     def n_own(self) -> Codes:
         """How many functions each feature has; the rest of its rows are zero."""
-        return np.any(self.phi != 0, axis=2).sum(axis=1)
+        sizes = [
+            0 if one is None else np.any(one.at(PROBED) != 0, axis=0).sum() for one in self.rows
+        ]
+        return np.array(sizes, dtype=np.intp)
 
-    def first(self, k: int) -> Functions:
-        """The first k functions of each feature, or all where there are no more."""
-        if k >= self.phi.shape[1]:
-            return self
-        return Functions(self.phi[:, :k], self.is_low[:, :k], self.single)
+    @cached_property
+    def has_single(self) -> Mask:
+        """Which features have single functions: (p,)."""
+        return np.array([one is not None for one in self.singles], dtype=bool)
+
+    @cached_property
+    def is_kept(self) -> bool:
+        """Whether all functions of all samples fit in memory."""
+        return fits_whole(self.n, len(self) * (self.is_low.shape[1] + N_SINGLE))
+
+    @cached_property
+    def phi(self) -> Array:
+        """phi_k / k of each feature, zero rows where it has fewer: (p, k, n)."""
+        return self._made_phi(np.arange(len(self)), slice(None), self.is_low.shape[1])
+
+    @cached_property
+    def single(self) -> Array:
+        """The single functions, 0 where there are none: (p, 2, n)."""
+        return self._made_single(np.arange(len(self)), slice(None))
+
+    def phi_of(self, features: Codes, rows: Rows = ALL, k: int | None = None) -> Array:
+        """The first k functions of some features on some samples: (f, k, n_rows)."""
+        k = self.is_low.shape[1] if k is None else min(k, self.is_low.shape[1])
+        if self.is_kept:
+            return self.phi[features, :k][..., rows]
+        return self._made_phi(features, rows, k)
+
+    def single_of(self, features: Codes, rows: Rows = ALL) -> Array:
+        """The single functions of some features on some samples: (f, 2, n_rows)."""
+        if self.is_kept:
+            return self.single[features][..., rows]
+        return self._made_single(features, rows)
+
+    def _made_phi(self, features: Codes, rows: Rows, k: int) -> Array:
+        phi = np.zeros((len(features), k, _n_rows(rows, self.n)))
+        for own, a in zip(phi, features):
+            columns = self.rows[a]
+            if columns is not None:
+                values = columns.of(self.codes[a][rows])[:k]
+                own[: len(values)] = values
+        return phi
+
+    def _made_single(self, features: Codes, rows: Rows) -> Array:
+        single = np.zeros((len(features), N_SINGLE, _n_rows(rows, self.n)))
+        for own, a in zip(single, features):
+            columns = self.singles[a]
+            if columns is not None:
+                own[:] = columns.of(self.codes[a][rows])
+        return single
+
+
+def _n_rows(rows: Rows, n: int) -> int:
+    return len(range(*rows.indices(n))) if isinstance(rows, slice) else len(rows)
 
 
 @dataclass(frozen=True)
@@ -89,6 +162,11 @@ class Encoded:
         Features whose main effect needs the rough basis.
     adjusted : frozenset of int
         Features that are always in the null model and in no term.
+    n_for_basis : float or None
+        Number of samples that decides how fine the columns of features are; None is `n`. Some of
+        the samples have the columns of all.
+    run : Run
+        Threads that share blocks of rows, where there are too many for one.
     """
 
     levels: list[Levels]
@@ -97,6 +175,8 @@ class Encoded:
     weight: Array
     rough: frozenset[int] = frozenset()
     adjusted: frozenset[int] = frozenset()
+    n_for_basis: float | None = None
+    run: Run = ALONE
 
     @property
     def n(self) -> float:
@@ -116,7 +196,8 @@ class Encoded:
 
     def basis(self, feature: int) -> Basis:
         """How closely the main effect of a feature is followed."""
-        return rough_basis(self.n) if feature in self.rough else smooth_basis(self.n)
+        n = self.n if self.n_for_basis is None else self.n_for_basis
+        return rough_basis(n) if feature in self.rough else smooth_basis(n)
 
     def n_additive_columns(self, feature: int) -> int:
         """How many columns a feature has in the additive model."""
@@ -126,52 +207,104 @@ class Encoded:
         """Columns of one feature in the additive model."""
         return additive_columns(self.levels[feature], self.weight, self.basis(feature))
 
+    def main_effect(self, feature: int) -> MainEffect:
+        """The same for as many samples as are asked for."""
+        if feature not in self._main_effects:
+            effect = main_effect(self.levels[feature], self.weight, self.basis(feature))
+            if len(self.weight) <= MOST_TABLED:
+                # Quickly made again, while thousands of them would fill the memory.
+                return effect
+            self._main_effects[feature] = effect
+        return self._main_effects[feature]
+
+    @cached_property
+    def _main_effects(self) -> dict[int, MainEffect]:
+        return {}
+
+    def samples(self, index: Codes) -> Encoded:
+        """Some of the samples, with the columns and functions that all of them have."""
+        outcome, functions = self.outcome, self.functions
+        return replace(
+            self,
+            levels=[replace(one, code=one.code[index]) for one in self.levels],
+            functions=replace(
+                functions, codes=[code[index] for code in functions.codes], n=len(index)
+            ),
+            outcome=replace(outcome, Y=outcome.Y[index], strata=outcome.strata[index]),
+            weight=self.weight[index],
+            n_for_basis=self.n if self.n_for_basis is None else self.n_for_basis,
+        )
+
 
 def interaction_functions(levels: list[Levels], n: int) -> Functions:
     """Functions of all features, as many as the feature with the most has."""
-    rows = [feature_phi(one) for one in levels]
-    phi = np.zeros((len(levels), max(map(len, rows), default=1), n))
-    is_low = np.zeros(phi.shape[:2], dtype=bool)
-    for a, (one, own) in enumerate(zip(levels, rows)):
-        phi[a, : len(own)] = own
-        is_low[a, : len(own) if one.is_nominal else N_SMOOTH] = True
-    single = np.array([single_functions(one) for one in levels]).reshape(len(levels), 2, n)
-    return Functions(phi, is_low, single)
+    known: dict[tuple[bool, float, bytes], tuple[LevelColumns | None, LevelColumns | None]] = {}
+    own = []
+    for one in levels:
+        # Features without ties all have the same shares, and so the same functions of ranks.
+        key = (one.is_nominal, one.n_observed, blake2b(one.share.tobytes()).digest())
+        if key not in known:
+            known[key] = (phi_columns(one), single_columns(one))
+        own.append(known[key])
+    widths = [0 if phi is None else np.shape(phi.at(PROBED))[1] for phi, _ in own]
+    is_low = np.zeros((len(levels), max(widths, default=1)), dtype=bool)
+    for row, one, width in zip(is_low, levels, widths):
+        row[: width if one.is_nominal else N_SMOOTH] = True
+    codes = [one.code for one in levels]
+    return Functions(codes, [phi for phi, _ in own], [single for _, single in own], is_low, n)
 
 
 def feature_phi(levels: Levels) -> Array:
-    """phi_k / k of one feature: (k, n).
+    """phi_k / k of one feature: (k, n)."""
+    columns = phi_columns(levels)
+    return np.zeros((0, len(levels.code))) if columns is None else columns.of(levels.code)
+
+
+def single_functions(levels: Levels) -> Array:
+    """Normal quantile of the mid-rank and sign beyond the median, unit variance: (2, n)."""
+    columns = single_columns(levels)
+    return np.zeros((2, len(levels.code))) if columns is None else columns.of(levels.code)
+
+
+def phi_columns(levels: Levels) -> LevelColumns | None:
+    """phi_k / k as functions of the level; None where there is one level.
 
     The weights 1/k are those of the cosine expansion of -|u - u'|; nominal levels have no
     smooth and rough functions and weigh the same.
     """
     if levels.n_levels < 2:
-        return np.zeros((0, len(levels.code)))
-    per_level = _nominal_functions(levels) if levels.is_nominal else _ordered_functions(levels)
-    return levels.per_sample(per_level)
+        return None
+    if levels.is_nominal:
+        return LevelColumns(_nominal_functions(levels).__getitem__, levels.n_levels)
+    if levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
+        u = mid_ranks(levels.share)
+        table = _eigenfunctions(-np.abs(u[:, None] - u), levels.share)[:, :N_FUNCTIONS]
+        order = np.arange(1.0, table.shape[1] + 1)
+        return LevelColumns(table.__getitem__, levels.n_levels, order=order)
+    u = mid_ranks(levels.share)
+    waves = cosines if levels.n_levels <= MOST_TABLED else recurred_cosines
+    return centred_columns(
+        lambda places: waves(u[places], N_FUNCTIONS),
+        levels.share,
+        is_scaled=True,
+        order=np.arange(1.0, N_FUNCTIONS + 1),
+    )
 
 
-def single_functions(levels: Levels) -> Array:
-    """Normal quantile of the mid-rank and sign beyond the median, unit variance: (2, n).
+def single_columns(levels: Levels) -> LevelColumns | None:
+    """Normal scores and sides as functions of the level.
 
-    Zero for nominal levels and for few levels, whose products the phi span.
+    None for nominal levels and for few levels, whose products the phi span.
     """
     if levels.is_nominal or levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
-        return np.zeros((2, len(levels.code)))
+        return None
     u = mid_ranks(levels.share)
-    columns = centred(np.column_stack([special.ndtri(u), np.sign(u - 0.5)]), levels.share)
-    return levels.per_sample(columns / np.sqrt(levels.share @ columns**2))
 
+    def columns(places: Codes | slice) -> Array:
+        own = u[places]
+        return np.column_stack([special.ndtri(own), np.sign(own - 0.5)])
 
-def _ordered_functions(levels: Levels) -> Array:
-    """phi_k / k of ordered levels, k = 1..4: those of -|u - u'|, cosines when levels are many."""
-    u = mid_ranks(levels.share)
-    if levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
-        columns = _eigenfunctions(-np.abs(u[:, None] - u), levels.share)[:, :N_FUNCTIONS]
-    else:
-        columns = centred(cosines(u, N_FUNCTIONS), levels.share)
-        columns /= np.sqrt(levels.share @ columns**2)
-    return columns / np.arange(1, columns.shape[1] + 1)
+    return centred_columns(columns, levels.share, is_scaled=True)
 
 
 def _nominal_functions(levels: Levels) -> Array:

@@ -26,11 +26,25 @@ from immigrate.inference.additive import (
     design,
     fitted_on,
 )
-from immigrate.inference.encoding import Encoded
+from immigrate.inference.encoding import N_SINGLE, Encoded
 from immigrate.inference.first_order import FirstOrder, first_order
 from immigrate.inference.residuals import SMALLEST_SHARE_LEFT, Contrast
 from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix
-from immigrate.inference.term_columns import column_penalty, low_columns, term_columns
+from immigrate.inference.rows import (
+    LazyColumns,
+    added,
+    block_sum,
+    fits_whole,
+    mapped_rows,
+    product,
+    row_slices,
+)
+from immigrate.inference.term_columns import (
+    column_penalty,
+    low_columns,
+    term_columns,
+    term_squares,
+)
 from immigrate.inference.term_forms import combined_log_p, form_results
 from immigrate.inference.term_moments import Moments, with_uncertainty, without_untestable
 from immigrate.inference.term_statistics import term_results
@@ -39,6 +53,8 @@ from immigrate.typing import Array, Codes, Mask
 # Of a feature with a copy in the table nothing must be left once the copy is in the model: what a
 # light penalty leaves of an evident effect was enough to be found.
 LIGHTER, MOST_EXPLAINED = 0.1, 0.95
+# Features that are left out in one pass over rows.
+FEATURES_TOGETHER = 16
 TINY = np.finfo(np.float64).tiny
 
 
@@ -73,9 +89,14 @@ def feature_evidence(
     given = term_results(data, terms, contrasts, with_effects=True)
     log_p, effects = given.log_p.copy(), given.effects
     leaving = _LeavingOut(data, model, contrasts)
-    for place in np.flatnonzero(np.isin(data.tested, model.features)):
-        log_p[place], one = leaving.evidence(int(data.tested[place]))
-        effects.forms[:, place], effects.gain[place] = one.forms[:, 0], one.gain[0]
+    places = np.flatnonzero(np.isin(data.tested, model.features))
+    # Rows that are made for every sum are made for several features at a time.
+    n_together = FEATURES_TOGETHER if isinstance(model.Z, LazyColumns) else 1
+    for start in range(0, len(places), n_together):
+        some = places[start : start + n_together]
+        for place, (own_log_p, one) in zip(some, leaving.evidence(data.tested[some])):
+            log_p[place] = own_log_p
+            effects.forms[:, place], effects.gain[place] = one.forms[:, 0], one.gain[0]
     return FeatureEvidence(data.tested, alone.log_p, log_p, effects)
 
 
@@ -97,16 +118,18 @@ class _LeavingOut:
     model: AdditiveModel
     contrasts: list[Contrast]
 
-    def evidence(self, feature: int) -> tuple[float, FirstOrder]:
-        """Log p of a feature of the model, and its effect."""
-        terms, functions, weight = np.array([[feature]]), self.data.functions, self.data.weight
-        C = term_columns(functions, terms)[0]
-        without = self._without(feature)
-        moments = [self._moments(c, C, without) for c in range(without.mu.shape[1])]
-        is_low = low_columns(functions, terms)
-        combined = combined_log_p([form_results(one, is_low) for one in moments])
-        penalty = column_penalty(functions, terms, (C**2 @ weight / self.data.n)[None])
-        return float(combined[0, 0]), first_order(moments, penalty, self.contrasts)
+    def evidence(self, features: Codes) -> list[tuple[float, FirstOrder]]:
+        """Log p of features of the model, each left out by itself, and their effects."""
+        functions, moments = self.data.functions, self._moments(self._without(features))
+        squares = term_squares(self.data, features[:, None])
+        found = []
+        for place, feature in enumerate(features):
+            terms, own = np.array([[feature]]), moments[place]
+            is_low = low_columns(functions, terms)
+            combined = combined_log_p([form_results(one, is_low) for one in own])
+            penalty = column_penalty(functions, terms, squares[place : place + 1] / self.data.n)
+            found.append((float(combined[0, 0]), first_order(own, penalty, self.contrasts)))
+        return found
 
     @cached_property
     def _owner(self) -> Codes:
@@ -126,10 +149,20 @@ class _LeavingOut:
 
         return inverse(model.penalty), inverse(light)
 
-    def _without(self, feature: int) -> _Without:
-        is_out = np.tile(self._owner == feature, self.model.means.shape[1])
-        mu = self.model.link.means(self.model.Z @ self._coefficients(is_out))
-        return _Without(feature, is_out, mu, self._cleared_residuals(mu, is_out))
+    def _without(self, features: Codes) -> list[_Without]:
+        """Means and cleared residuals of the models without one of the features each."""
+        outs = [np.tile(self._owner == a, self.model.means.shape[1]) for a in features]
+        coefficients = [self._coefficients(is_out) for is_out in outs]
+        means = [self.model.link.means(logits) for logits in self._products(coefficients)]
+        residuals = self._cleared_residuals(means, outs)
+        return [_Without(int(a), *rest) for a, *rest in zip(features, outs, means, residuals)]
+
+    def _products(self, matrices: list[Array]) -> list[Array]:
+        """Z times each of several matrices, in one pass over the rows."""
+        if len(matrices) == 1:
+            return [product(self.model.Z, matrices[0])]
+        widths = np.cumsum([one.shape[1] for one in matrices])[:-1]
+        return np.split(product(self.model.Z, np.column_stack(matrices)), widths, axis=1)
 
     def _coefficients(self, is_out: Mask) -> Array:
         """Those of the fit without the columns: (m, n_logits)."""
@@ -139,14 +172,25 @@ class _LeavingOut:
         flat[is_out] = 0.0
         return flat.reshape(model.coefficients.T.shape).T
 
-    def _cleared_residuals(self, mu: Array, is_out: Mask) -> Array:
+    def _cleared_residuals(self, means: list[Array], outs: list[Mask]) -> list[Array]:
         """What the other columns leave of e: r = e - V Z_o H_o Z_o' e, (n, n_logits)."""
-        e = self.data.Y - mu
-        gradient = (self.model.Z.T @ (self.data.weight[:, None] * e)).T.ravel()
-        step = self._solved(gradient[:, None], is_out).reshape(e.shape[1], -1).T
-        moved, link, logits = self.model.Z @ step, self.model.link, range(e.shape[1])
-        refitted = [sum(link.covariance(mu, c, d) * moved[:, d] for d in logits) for c in logits]
-        return e - np.column_stack(refitted)
+        weight, link = self.data.weight, self.model.link
+        errors = [self.data.Y - mu for mu in means]
+
+        def gradients(rows: slice, Z: Array) -> tuple[Array, ...]:
+            return tuple(Z.T @ (weight[rows][:, None] * e[rows]) for e in errors)
+
+        steps = [
+            self._solved(gradient.T.ravel()[:, None], is_out).reshape(gradient.shape[1], -1).T
+            for gradient, is_out in zip(block_sum(self.model.Z, gradients), outs)
+        ]
+        cleared, logits = [], range(means[0].shape[1])
+        for e, mu, moved in zip(errors, means, self._products(steps)):
+            refitted = [
+                sum(link.covariance(mu, c, d) * moved[:, d] for d in logits) for c in logits
+            ]
+            cleared.append(e - np.column_stack(refitted))
+        return cleared
 
     def _solved(self, right: Array, is_out: Mask) -> Array:
         """H_o times the rows of `right` that are not left out, 0 in the others."""
@@ -156,9 +200,8 @@ class _LeavingOut:
         solved[is_out] = 0.0
         return solved
 
-    def _of_classes(self, mu: Array, moved: list[Array]) -> Array:
+    def _of_classes(self, mu: Array, weight: Array, moved: list[Array]) -> Array:
         """Sum over two logits d and f of M_d' V_df M_f, by the form that V has."""
-        weight = self.data.weight
         if mu.shape[1] == 1:
             return moved[0].T @ ((weight * mu[:, 0] * (1 - mu[:, 0]))[:, None] * moved[0])
         own = [M.T @ ((weight * m)[:, None] * M) for m, M in zip(mu.T, moved)]
@@ -168,50 +211,111 @@ class _LeavingOut:
     @cached_property
     def _is_copied(self) -> dict[int, Mask]:
         """Which functions of each feature of the model another one has as well: (k,)."""
-        features, weight = self.model.features, self.data.weight
-        C = term_columns(self.data.functions, features[:, None])  # (f, k, n)
-        C = C * np.sqrt(weight)
-        C /= np.maximum(np.linalg.norm(C, axis=2, keepdims=True), TINY)
-        likeness = np.matmul(C.transpose(1, 0, 2), C.transpose(1, 2, 0)) ** 2  # (k, f, f)
+        features, weight, functions = self.model.features, self.data.weight, self.data.functions
+        n, n_columns = len(weight), len(features) * (functions.is_low.shape[1] + N_SINGLE)
+
+        def products(rows: slice) -> tuple[Array]:
+            C = term_columns(functions, features[:, None], rows).transpose(1, 0, 2)  # (k, f, n)
+            return (np.matmul(C * weight[rows], C.transpose(0, 2, 1)),)
+
+        slices = row_slices(n, n_columns, is_whole=fits_whole(n, n_columns))
+        (likeness,) = added(mapped_rows(products, slices, self.data.run))  # (k, f, f)
+        size = np.sqrt(np.maximum(np.einsum("kff->kf", likeness), TINY))
+        likeness = (likeness / size[:, :, None] / size[:, None, :]) ** 2
         likeness[:, np.arange(len(features)), np.arange(len(features))] = 0.0
         return dict(zip(features.tolist(), likeness.max(axis=2, initial=0.0).T > MOST_EXPLAINED))
 
-    def _moments(self, c: int, C: Array, without: _Without) -> Moments:
-        """U and S of the functions C (k, n) of the feature for one logit."""
-        kind = self._number_moments if self.data.outcome.is_number else self._class_moments
-        U, S, raw, kurtosis = (one[None] for one in kind(c, C, without))
-        if self.data.outcome.is_number:
-            S = with_uncertainty(S, raw, kurtosis)
-        # What another feature has as well is its own, however rough; the model may not follow it.
-        kurtosis = np.where(self._is_copied[without.feature], np.inf, kurtosis)
-        return without_untestable(U[:, :, None], S, raw, kurtosis, MOST_EXPLAINED)
+    def _moments(self, without: list[_Without]) -> list[list[Moments]]:
+        """U and S of the functions of each feature, for every logit."""
+        is_number, logits = self.data.outcome.is_number, range(without[0].mu.shape[1])
+        # X = H_o Z'VC: what the others explain of the functions.
+        B = block_sum(self.model.Z, lambda rows, Z: self._outer_products(rows, Z, without))
+        K, m = len(logits), self.model.Z.shape[1]
+        X = [
+            [self._solved(B[i * K + c], one.is_out).reshape(K, m, -1) for c in logits]
+            for i, one in enumerate(without)
+        ]
+        kind = self._number_sums if is_number else self._class_sums
+        sums = block_sum(
+            self.model.Z,
+            lambda rows, Z: tuple(
+                part
+                for one, own in zip(without, X)
+                for c in logits
+                for part in kind(rows, Z, c, one, own[c])
+            ),
+        )
+        per = len(sums) // (len(without) * K)
+        found = []
+        for i, one in enumerate(without):
+            places = [(i * K + c) for c in logits]
+            found.append(
+                [
+                    self._finished(one, c, sums[per * at : per * (at + 1)], B[at], X[i][c])
+                    for c, at in zip(logits, places)
+                ]
+            )
+        return found
 
-    def _class_moments(self, c: int, C: Array, without: _Without) -> tuple[Array, ...]:
-        """U, S = C'VC less what the others explain, C'VC and fourth cumulants of U."""
-        weight, mu, r = self.data.weight, without.mu, without.r[:, c]
+    def _functions_of(self, feature: int, rows: slice) -> Array:
+        return term_columns(self.data.functions, np.array([[feature]]), rows)[0]
+
+    def _outer_products(self, rows: slice, Z: Array, without: list[_Without]) -> tuple[Array, ...]:
+        """B = Z'VC of each feature and logit, the blocks of all logits below each other."""
+        covariance, weight = self.model.link.covariance, self.data.weight[rows]
+        found = []
+        for one in without:
+            C, mu = self._functions_of(one.feature, rows), one.mu[rows]
+            logits = range(mu.shape[1])
+            for c in logits:
+                blocks = [Z.T @ ((weight * covariance(mu, d, c))[:, None] * C.T) for d in logits]
+                found.append(np.vstack(blocks))
+        return tuple(found)
+
+    def _class_sums(
+        self, rows: slice, Z: Array, c: int, one: _Without, X: Array
+    ) -> tuple[Array, ...]:
+        """Sums over rows: C r, C'VC, what comes back of the others, fourth cumulants, sizes."""
+        C, weight = self._functions_of(one.feature, rows), self.data.weight[rows]
+        mu, r = one.mu[rows], one.r[rows, c]
         v = self.model.link.covariance(mu, c, c)
-        B, X = self._explained(c, C, without)
-        cross = np.sum([b.T @ x for b, x in zip(B, X)], axis=0)
-        raw = (C * (weight * v)) @ C.T
-        S = raw - cross - cross.T + self._of_classes(mu, [self.model.Z @ x for x in X])
-        due = self.contrasts[c].share_left * float(weight @ v)
-        scale = np.sqrt(due / max(float(weight @ r**2), TINY))
-        return C @ (weight * r * scale), S, raw, C**4 @ (weight * v * (1 - 6 * v))
+        return (
+            C @ (weight * r),
+            (C * (weight * v)) @ C.T,
+            self._of_classes(mu, weight, [Z @ x for x in X]),
+            C**4 @ (weight * v * (1 - 6 * v)),
+            np.asarray(weight @ v),
+            np.asarray(weight @ r**2),
+        )
 
-    def _number_moments(self, c: int, C: Array, without: _Without) -> tuple[Array, ...]:
+    def _number_sums(
+        self, rows: slice, Z: Array, c: int, one: _Without, X: Array
+    ) -> tuple[Array, ...]:
         """The same with variances that are squares of the residuals."""
-        weight, r = self.data.weight, without.r[:, c]
-        _, X = self._explained(c, C, without)
-        cleared = C - (self.model.Z @ X[0]).T
+        C, weight, r = (
+            self._functions_of(one.feature, rows),
+            self.data.weight[rows],
+            one.r[rows, c],
+        )
+        cleared = C - (Z @ X[0]).T
         variance = weight * r**2 / max(self.contrasts[c].share_left, SMALLEST_SHARE_LEFT)
         S, raw = ((A * variance) @ A.T for A in (cleared, C))
-        return C @ (weight * r), S, raw, C**4 @ (2 * variance**2 / weight)
+        return C @ (weight * r), raw, S, C**4 @ (2 * variance**2 / weight)
 
-    def _explained(self, c: int, C: Array, without: _Without) -> tuple[list[Array], Array]:
-        """B = Z'VC and X = H_o B, block by block of the logits."""
-        Z, weight, mu = self.model.Z, self.data.weight, without.mu
-        covariance = self.model.link.covariance
-        logits = range(mu.shape[1])
-        B = [Z.T @ ((weight * covariance(mu, d, c))[:, None] * C.T) for d in logits]
-        X = self._solved(np.vstack(B), without.is_out)
-        return B, X.reshape(len(logits), Z.shape[1], -1)
+    def _finished(
+        self, one: _Without, c: int, sums: tuple[Array, ...], B: Array, X: Array
+    ) -> Moments:
+        """U and S from their sums, without the columns that cannot be tested."""
+        if self.data.outcome.is_number:
+            U, raw, S, kurtosis = (part[None] for part in sums)
+            S = with_uncertainty(S, raw, kurtosis)
+        else:
+            U, raw, back, kurtosis = (part[None] for part in sums[:4])
+            blocks = np.split(B, len(X))
+            cross = np.sum([b.T @ x for b, x in zip(blocks, X)], axis=0)
+            S = raw - cross - cross.T + back
+            due = self.contrasts[c].share_left * float(sums[4])
+            U = U * np.sqrt(due / max(float(sums[5]), TINY))
+        # What another feature has as well is its own, however rough; the model may not follow it.
+        kurtosis = np.where(self._is_copied[one.feature], np.inf, kurtosis)
+        return without_untestable(U[:, :, None], S, raw, kurtosis, MOST_EXPLAINED)

@@ -12,8 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from immigrate.inference.levels import Levels, centred, cosines, mid_ranks
-from immigrate.typing import Array
+from immigrate.inference.levels import (
+    MOST_TABLED,
+    Formula,
+    LevelColumns,
+    Levels,
+    centred_columns,
+    cosines,
+    mid_ranks,
+    recurred_cosines,
+)
+from immigrate.inference.rows import Rows
+from immigrate.typing import Array, Codes
 
 MOST_NOMINAL_DUMMIES = 100
 # Beyond this a value of the standardised feature says no more than that it is far out.
@@ -79,22 +89,56 @@ def rough_basis(n: float) -> Basis:
     return Basis(n_cosines, most_levels=int(min(n // SAMPLES_PER_ROUGH_LEVEL, MOST_ROUGH_LEVELS)))
 
 
-def additive_columns(levels: Levels, weight: Array, basis: Basis) -> AdditiveColumns:
+@dataclass(frozen=True, eq=False)
+class MainEffect:
+    """The columns of one feature in Z, for as many samples as are asked for.
+
+    Attributes
+    ----------
+    code : ndarray of shape (n,)
+    columns : LevelColumns or None
+        None for a feature that does not vary.
+    penalty : ndarray of shape (k,)
+    missing : float or None
+        Share of the weight whose value is missing, where there is a column that says so.
+    """
+
+    code: Codes
+    columns: LevelColumns | None
+    penalty: Array
+    missing: float | None
+
+    def of(self, rows: Rows) -> Array:
+        """Their values, (k, n_rows)."""
+        code = self.code[rows]
+        values = np.zeros((0, len(code))) if self.columns is None else self.columns.of(code)
+        if self.missing is None:
+            return values
+        return np.vstack([values, (code < 0) - self.missing])
+
+
+def main_effect(levels: Levels, weight: Array, basis: Basis) -> MainEffect:
     """Columns of one feature in Z: dummies for few levels, else value and cosines; centred."""
-    if levels.n_levels < 2:
-        values, penalty = np.zeros((0, len(weight))), np.zeros(0)
-    else:
+    columns, penalty = None, np.zeros(0)
+    if levels.n_levels >= 2:
         if _has_dummies(levels, basis):
-            per_level = _dummies(levels)
-            penalty = np.ones(per_level.shape[1])
+            table = _dummies(levels)
+            columns = centred_columns(table.__getitem__, levels.share)
+            penalty = np.ones(table.shape[1])
         else:
-            per_level, penalty = _smooth_columns(levels, basis), basis.penalty
-        values = levels.per_sample(centred(per_level, levels.share))
+            columns = centred_columns(_smooth_formula(levels, basis), levels.share)
+            penalty = basis.penalty
     is_missing = levels.code < 0
-    if is_missing.any() and not is_missing.all():
-        indicator = is_missing - np.average(is_missing, weights=weight)
-        values, penalty = np.vstack([values, indicator]), np.append(penalty, 1.0)
-    return AdditiveColumns(values, penalty)
+    if not is_missing.any() or is_missing.all():
+        return MainEffect(levels.code, columns, penalty, None)
+    missing = float(np.average(is_missing, weights=weight))
+    return MainEffect(levels.code, columns, np.append(penalty, 1.0), missing)
+
+
+def additive_columns(levels: Levels, weight: Array, basis: Basis) -> AdditiveColumns:
+    """Columns of one feature in Z, all samples at once."""
+    effect = main_effect(levels, weight, basis)
+    return AdditiveColumns(effect.of(slice(None)), effect.penalty)
 
 
 def n_additive_columns(levels: Levels, basis: Basis) -> int:
@@ -105,6 +149,12 @@ def n_additive_columns(levels: Levels, basis: Basis) -> int:
     if _has_dummies(levels, basis):
         return min(levels.n_levels, MOST_NOMINAL_DUMMIES) + n_indicators
     return basis.n_columns + n_indicators
+
+
+def has_same_columns(levels: Levels, one: Basis, other: Basis) -> bool:
+    """Whether a feature has the same columns with either basis."""
+    dummies = [_has_dummies(levels, basis) for basis in (one, other)]
+    return all(dummies) or (not any(dummies) and one.n_cosines == other.n_cosines)
 
 
 def _has_dummies(levels: Levels, basis: Basis) -> bool:
@@ -118,10 +168,16 @@ def _dummies(levels: Levels) -> Array:
     return np.eye(n_columns)[np.minimum(np.arange(levels.n_levels), n_columns - 1)]
 
 
-def _smooth_columns(levels: Levels, basis: Basis) -> Array:
+def _smooth_formula(levels: Levels, basis: Basis) -> Formula:
     """The standardised value, clipped, cosines of its mid-rank and a square."""
     value = levels.value / np.abs(levels.value).max()
-    centred = value - levels.share @ value
-    z = np.clip(centred / np.sqrt(levels.share @ centred**2), -LARGEST_Z, LARGEST_Z)
+    value = value - levels.share @ value
+    deviation = np.sqrt(levels.share @ value**2)
     u = mid_ranks(levels.share)
-    return np.column_stack([z, cosines(u, basis.n_cosines), special.ndtri(u) ** 2])
+    waves = cosines if levels.n_levels <= MOST_TABLED else recurred_cosines
+
+    def columns(places: Codes | slice) -> Array:
+        z, own = np.clip(value[places] / deviation, -LARGEST_Z, LARGEST_Z), u[places]
+        return np.column_stack([z, waves(own, basis.n_cosines), special.ndtri(own) ** 2])
+
+    return columns

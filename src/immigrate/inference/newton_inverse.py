@@ -16,7 +16,7 @@ J_d = N_d D N_d' and J their sum,
 
     X (S^-1 + S^-1 J S^-1) X + J_c S^-1 X + X S^-1 J_c + T_c + J_c - diag(mu_c^2),
 
-with sqrt(w) on both sides. Cost: n^2 (n + m) operations per class, against (K m)^2 n.
+with sqrt(w) on both sides. Cost: n^2 m operations per class and n^3 once, against (K m)^3.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from immigrate.inference.explained import CoefficientForm, Explained, SampleForm
 from immigrate.inference.links import LOGIT, Link
 from immigrate.inference.ridge import INTERCEPT_PENALTY, MOST_DENSE_LOGITS, information_matrix
+from immigrate.inference.rows import Columns, LazyColumns, block_sum
 from immigrate.typing import Array
 
 
@@ -45,13 +47,18 @@ class NewtonInverse(Protocol):
         """F with F'F = R_c Q R_c', the covariance that the refit explains: (k, n)."""
         ...
 
+    def forms(self) -> list[tuple[Array | Explained, float]]:
+        """For each logit F, or what stands for it, and the sum of F^2 over the sample weights."""
+        ...
+
 
 def newton_inverse(
-    Z: Array, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT
+    Z: Columns, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT
 ) -> NewtonInverse:
     """H in the smaller space; that of the coefficients where there are two or three classes."""
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
-    if mu.shape[1] <= MOST_DENSE_LOGITS or mu.shape[1] * Z.shape[1] <= len(Z):
+    is_few = mu.shape[1] <= MOST_DENSE_LOGITS or mu.shape[1] * Z.shape[1] <= len(Z)
+    if isinstance(Z, LazyColumns) or is_few:
         return CoefficientSpace(Z, mu, weight, penalty, link)
     return SampleSpace(Z, mu, weight, penalty)
 
@@ -60,7 +67,7 @@ def newton_inverse(
 class CoefficientSpace:
     """H as a matrix of (n_logits * m)^2 entries."""
 
-    Z: Array  # (n, m)
+    Z: Columns  # (n, m)
     mu: Array  # (n, n_logits)
     weight: Array  # (n,)
     penalty: Array  # (m,)
@@ -75,12 +82,42 @@ class CoefficientSpace:
     def explained(self, c: int) -> Array:
         """F = L'Z'V for the residuals of logit c, where Q = LL'."""
         m, root = self.Z.shape[1], self._inverse_and_root[1]
+        Z = self.Z[:]
         blocks = [
-            self.Z * (self.weight * self.link.covariance(self.mu, d, c))[:, None]
+            Z * (self.weight * self.link.covariance(self.mu, d, c))[:, None]
             for d in range(self.mu.shape[1])
         ]
         parts = [root[d * m : (d + 1) * m].T @ block.T for d, block in enumerate(blocks)]
         return _low_rank(np.sum(parts, axis=0))
+
+    def forms(self) -> list[tuple[Array | Explained, float]]:
+        """F of each logit; with many logits, or rows that are not there, a form without F."""
+        n_logits = self.mu.shape[1]
+        if not isinstance(self.Z, LazyColumns) and n_logits <= MOST_DENSE_LOGITS:
+            matrices = [self.explained(c) for c in range(n_logits)]
+            return [(F, float(np.sum(F**2 / self.weight))) for F in matrices]
+        root = self._inverse_and_root[1]
+        (sizes,) = block_sum(self.Z, self._explained_sizes)
+        return [
+            (CoefficientForm(self.Z, self.mu, self.weight, self.link, root, c), float(sizes[c]))
+            for c in range(n_logits)
+        ]
+
+    def _explained_sizes(self, rows: slice, Z: Array) -> tuple[Array]:
+        """Sum of F^2 / w over some rows, for each logit.
+
+        F_c' = w mu_c (P_c - sum_d mu_d P_d) with P_d = Z L_d; for one logit or a number w V P.
+        """
+        mu, weight = self.mu[rows], self.weight[rows]
+        roots = np.split(self._inverse_and_root[1], mu.shape[1])
+        if len(roots) == 1:
+            v = self.link.covariance(mu, 0, 0)
+            return (np.array([(weight * v**2) @ np.sum((Z @ roots[0]) ** 2, axis=1)]),)
+        mean = np.zeros((len(Z), roots[0].shape[1]))
+        for d, root in enumerate(roots):
+            mean += (Z * mu[:, d : d + 1]) @ root
+        sums = [np.sum((Z @ root - mean) ** 2, axis=1) for root in roots]
+        return (np.array([(weight * own**2) @ one for own, one in zip(mu.T, sums)]),)
 
     @cached_property
     def _inverse_and_root(self) -> tuple[Array, Array]:
@@ -90,7 +127,11 @@ class CoefficientSpace:
         penalised[np.diag_indices_from(penalised)] += np.tile(self.penalty, self.mu.shape[1])
         inverse = linalg.inv(penalised, check_finite=False)
         inverse = (inverse + inverse.T) / 2
-        eigenvalues, vectors = linalg.eigh(2 * inverse - inverse @ information @ inverse)
+        Q = 2 * inverse - inverse @ information @ inverse
+        if self.mu.shape[1] > MOST_DENSE_LOGITS:
+            # Positive definite, and large: a Cholesky factor takes a tenth of the time.
+            return inverse, linalg.cholesky(Q, lower=True, check_finite=False)
+        eigenvalues, vectors = linalg.eigh(Q)
         return inverse, vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
 
 
@@ -122,6 +163,16 @@ class SampleSpace:
         total[np.diag_indices_from(total)] -= mu**2
         size = np.sqrt(self.weight)
         return _cholesky_rows(size[:, None] * total * size)
+
+    def forms(self) -> list[tuple[Array | Explained, float]]:
+        """A form for each logit; matrices of n^2 entries are shared by all of them."""
+        inverse, root = self._kernel
+        size = np.sqrt(self.weight)
+        forms = [
+            SampleForm(size, self.mu[:, c], self._rows(c), N, self.penalty, root, N.T @ inverse)
+            for c, N in enumerate(self._solved_rows)
+        ]
+        return [(form, form.weighted_size()) for form in forms]
 
     def _rows(self, d: int) -> Array:
         """M_d, (n, m)."""

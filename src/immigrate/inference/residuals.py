@@ -24,9 +24,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.inference.explained import Explained, NumberForm
 from immigrate.inference.links import IDENTITY, LOGIT, Link
 from immigrate.inference.newton_inverse import NewtonInverse, newton_inverse
-from immigrate.inference.ridge import INTERCEPT_PENALTY
+from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix
+from immigrate.inference.rows import (
+    Columns,
+    LazyColumns,
+    mapped,
+    product,
+    transposed_product,
+)
 from immigrate.typing import Array
 
 TINY = np.finfo(np.float64).tiny
@@ -56,9 +64,10 @@ class Contrast:
         numbers w * omega and 2 w * omega^2, which says how few samples decide.
     share_left : float
         Variance of the cleared residuals as a share of that of the raw ones.
-    explained : ndarray of shape (k, n)
-        F; the null covariance of U is C V C' - (C F')(C F')', rows of C being columns.
-    added : ndarray of shape (k, n)
+    explained : ndarray of shape (k, n), or Explained
+        F, or what stands for it; the null covariance of U is C V C' - (C F')(C F')', rows of C
+        being columns.
+    added : ndarray of shape (k, n), or Explained
         G, whose square comes back where variances are unequal; no rows for classes.
     dispersion : float
         Variance of a residual over the weight that its sample has in a fit: 1 for classes, the
@@ -71,8 +80,8 @@ class Contrast:
     variance: Array
     fourth_cumulant: Array
     share_left: float
-    explained: Array
-    added: Array
+    explained: Array | Explained
+    added: Array | Explained
     dispersion: float = 1.0
     is_estimated: bool = False
 
@@ -87,7 +96,7 @@ class Contrast:
         return float(self.variance.sum()) / self.dispersion
 
 
-def refit(Z: Array, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT) -> Refit:
+def refit(Z: Columns, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT) -> Refit:
     """The Newton step of a null model: of classes, or of a number."""
     return (NumberRefit if link is IDENTITY else Refit)(Z, mu, weight, penalty)
 
@@ -96,7 +105,7 @@ def refit(Z: Array, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT
 class Refit:
     """The Newton step of the null model as a linear map from e to r, for all logits at once."""
 
-    Z: Array  # (n, m)
+    Z: Columns  # (n, m)
     mu: Array  # (n, n_logits)
     weight: Array  # (n,)
     penalty: Array  # (m,), D
@@ -110,19 +119,21 @@ class Refit:
         size = self.weight @ (r**2 + Y * (1 - Y)).reshape(len(r), -1)
         size = size.reshape(r.shape[1:])
         return [
-            self._contrast(c, r[:, c], size[c], inverse.explained(c))
-            for c in range(self.mu.shape[1])
+            self._contrast(c, r[:, c], size[c], explained)
+            for c, explained in enumerate(inverse.forms())
         ]
 
     def drawn(self, labels: Array, draws: Draws) -> Array:
         """Label sets from the null model: (n, n_logits, n_draws)."""
         return drawn_labels(self.mu, self.weight, draws.n, np.random.default_rng(draws.seed))
 
-    def _contrast(self, c: int, r: Array, size: Array, explained: Array) -> Contrast:
+    def _contrast(
+        self, c: int, r: Array, size: Array, explained: tuple[Array | Explained, float]
+    ) -> Contrast:
         """The contrast of logit c from its cleared residuals r (n, d) and their squares."""
         v = LOGIT.covariance(self.mu, c, c)
         raw = float(np.sum(self.weight * v))
-        due = max(raw - float(np.sum(explained**2 / self.weight)), 0.0)
+        due = max(raw - explained[1], 0.0)
         # Without the scaling an over-fitted null model, whose residuals are too small, costs
         # power.
         scale = np.sqrt(due / np.maximum(size, np.finfo(float).tiny))
@@ -131,14 +142,19 @@ class Refit:
             variance=self.weight * v,
             fourth_cumulant=self.weight * v * (1 - 6 * v),
             share_left=due / raw,
-            explained=explained,
+            explained=explained[0],
             added=np.empty((0, len(v))),
         )
 
     def _refitted(self, e: Array, inverse: NewtonInverse) -> Array:
         """A e = V Z H Z' e for e (n, n_logits, d)."""
-        gradient = np.tensordot(self.Z * self.weight[:, None], e, (0, 0))  # (m, n_logits, d)
-        moved = np.tensordot(self.Z, inverse.steps(gradient), (1, 0))
+        if isinstance(self.Z, LazyColumns):
+            gradient = transposed_product(self.Z, self.weight[:, None, None] * e)
+            step = inverse.steps(gradient)
+            moved = product(self.Z, step.reshape(len(step), -1)).reshape(e.shape)
+        else:
+            gradient = np.tensordot(self.Z * self.weight[:, None], e, (0, 0))  # (m, n_logits, d)
+            moved = np.tensordot(self.Z, inverse.steps(gradient), (1, 0))
         mu = self.mu[:, :, None]
         return mu * (moved - np.sum(mu * moved, axis=1, keepdims=True))
 
@@ -149,14 +165,10 @@ class NumberRefit(Refit):
 
     def contrasts(self, Y: Array) -> list[Contrast]:
         """The contrast of number sets Y (n, 1, d), the observed ones first."""
-        penalty = np.maximum(self.penalty, INTERCEPT_PENALTY)
-        weighted = self.Z * self.weight[:, None]
-        information = self.Z.T @ weighted
-        H = np.linalg.inv(information + np.diag(penalty))
+        H, information = self._inverse_and_information()
         e = Y[:, 0] - self.mu
-        r = e - self.Z @ (H @ (weighted.T @ e))
-        ZH = self.Z @ H
-        left = 1 - 2 * np.sum(ZH * self.Z, axis=1) + np.sum((ZH @ information) * ZH, axis=1)
+        r = e - product(self.Z, H @ transposed_product(self.Z, self.weight[:, None] * e))
+        left = _variance_left(self.Z, H, information)
         omega = r[:, 0] ** 2 / np.maximum(left, SMALLEST_SHARE_LEFT)
         variance = self.weight * omega
         explained, added = self._corrections(H, variance)
@@ -181,14 +193,34 @@ class NumberRefit(Refit):
         sign = rng.choice([-1.0, 1.0], (len(size), draws.n))
         return (self.mu + size[:, None] * sign)[:, None, :]
 
-    def _corrections(self, H: Array, variance: Array) -> tuple[Array, Array]:
+    def _inverse_and_information(self) -> tuple[Array, Array]:
+        """H, and Z'WZ without the penalty."""
+        penalty = np.maximum(self.penalty, INTERCEPT_PENALTY)
+        information = information_matrix(self.Z, self.mu, self.weight, IDENTITY)
+        return np.linalg.inv(information + np.diag(penalty)), information
+
+    def _corrections(self, H: Array, variance: Array) -> tuple[Array | Explained, ...]:
         """F and G."""
-        M = self.Z.T @ (variance[:, None] * self.Z)
+        Z = self.Z
+        M = information_matrix(Z, self.mu, variance, IDENTITY)
         size, vectors = np.linalg.eigh(M)
         is_real = size > RANK_TOLERANCE * size.max(initial=TINY)
         root, V = np.sqrt(size[is_real]), vectors[:, is_real]
-        F = (V / root).T @ (self.Z.T * variance)
-        return F, (V * root).T @ (H @ self.Z.T) * self.weight - F
+        if isinstance(Z, LazyColumns):
+            F = NumberForm(Z, ((variance, V / root),))
+            return F, NumberForm(Z, ((self.weight, H @ (V * root)), (variance, -V / root)))
+        F = (V / root).T @ (Z.T * variance)
+        return F, (V * root).T @ (H @ Z.T) * self.weight - F
+
+
+def _variance_left(Z: Columns, H: Array, information: Array) -> Array:
+    """1 - 2 A_nn + (AA')_nn of every sample: what is left of equal variances."""
+
+    def left(rows: slice, own: Array) -> Array:
+        ZH = own @ H
+        return 1 - 2 * np.sum(ZH * own, axis=1) + np.sum((ZH @ information) * ZH, axis=1)
+
+    return mapped(left, Z)
 
 
 def drawn_labels(mu: Array, weight: Array, n_draws: int, rng: np.random.Generator) -> Array:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from immigrate.inference.links import LOGIT, Link
+from immigrate.inference.rows import Columns, LazyColumns, block_sum, product, transposed_product
 from immigrate.typing import Array
 
 MAX_NEWTON_STEPS = 50
@@ -20,8 +21,17 @@ MOST_DENSE_LOGITS, MOST_DENSE_COEFFICIENTS = 3, 256
 CONJUGATE_TOLERANCE, MAX_CONJUGATE_STEPS = 1e-6, 200
 
 
-def information_matrix(Z: Array, mu: Array, weight: Array, link: Link = LOGIT) -> Array:
+def information_matrix(Z: Columns, mu: Array, weight: Array, link: Link = LOGIT) -> Array:
     """Z'VZ over all logits: (n_logits * m, n_logits * m), one block per pair of logits."""
+
+    def part(rows: slice, own: Array) -> tuple[Array]:
+        return (_block_information(own, mu[rows], weight[rows], link),)
+
+    return block_sum(Z, part)[0]
+
+
+def _block_information(Z: Array, mu: Array, weight: Array, link: Link) -> Array:
+    """The same for rows that are all there."""
     m, n_logits = Z.shape[1], mu.shape[1]
     information = np.empty((n_logits * m, n_logits * m))
     for c in range(n_logits):
@@ -33,7 +43,7 @@ def information_matrix(Z: Array, mu: Array, weight: Array, link: Link = LOGIT) -
 
 
 def ridge_coefficients(
-    Z: Array,
+    Z: Columns,
     Y: Array,
     weight: Array,
     penalty: Array,
@@ -48,16 +58,17 @@ def ridge_coefficients(
     """
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
 
-    def cost(beta: Array) -> float:
-        return (
-            link.deviance(Y, Z @ beta, weight) / 2 + float(penalty @ np.sum(beta**2, axis=1)) / 2
-        )
+    def cost_and_logits(beta: Array) -> tuple[float, Array]:
+        logits = product(Z, beta)
+        size = float(penalty @ np.sum(beta**2, axis=1))
+        return link.deviance(Y, logits, weight) / 2 + size / 2, logits
 
-    beta, current = start, cost(start)
+    beta = start
+    current, logits = cost_and_logits(start)
     for _ in range(MAX_NEWTON_STEPS):
-        step = _newton_step(Z, Y, weight, penalty, beta, link)
+        step = _newton_step(Z, Y, weight, penalty, beta, link.means(logits), link)
         for _ in range(MAX_HALVINGS):
-            candidate = cost(beta + step)
+            candidate, logits = cost_and_logits(beta + step)
             if candidate <= current:
                 break
             step = step / 2
@@ -70,22 +81,33 @@ def ridge_coefficients(
 
 
 def _newton_step(
-    Z: Array, Y: Array, weight: Array, penalty: Array, beta: Array, link: Link
+    Z: Columns, Y: Array, weight: Array, penalty: Array, beta: Array, mu: Array, link: Link
 ) -> Array:
-    mu = link.means(Z @ beta)
-    gradient = Z.T @ (weight[:, None] * (Y - mu)) - penalty[:, None] * beta  # (m, n_logits)
+    residual = weight[:, None] * (Y - mu)
     is_dense = beta.shape[1] <= MOST_DENSE_LOGITS or beta.size <= MOST_DENSE_COEFFICIENTS
+    if is_dense and isinstance(Z, LazyColumns):
+        # One pass over the rows for both: making them is half of the work.
+        def part(rows: slice, own: Array) -> tuple[Array, Array]:
+            information = _block_information(own, mu[rows], weight[rows], link)
+            return own.T @ residual[rows], information
+
+        gradient, information = block_sum(Z, part)
+        return _solved_step(information, penalty, gradient - penalty[:, None] * beta)
+    gradient = transposed_product(Z, residual) - penalty[:, None] * beta  # (m, n_logits)
     if is_dense:
         return dense_step(Z, mu, weight, penalty, gradient, link)
     return conjugate_step(Z, mu, weight, penalty, gradient)
 
 
 def dense_step(
-    Z: Array, mu: Array, weight: Array, penalty: Array, gradient: Array, link: Link = LOGIT
+    Z: Columns, mu: Array, weight: Array, penalty: Array, gradient: Array, link: Link = LOGIT
 ) -> Array:
     """(Z'VZ + D)^-1 g by a Cholesky factorisation."""
-    newton_matrix = information_matrix(Z, mu, weight, link)
-    newton_matrix.flat[:: len(newton_matrix) + 1] += np.tile(penalty, mu.shape[1])
+    return _solved_step(information_matrix(Z, mu, weight, link), penalty, gradient)
+
+
+def _solved_step(newton_matrix: Array, penalty: Array, gradient: Array) -> Array:
+    newton_matrix.flat[:: len(newton_matrix) + 1] += np.tile(penalty, gradient.shape[1])
     # LAPACK itself: SciPy's wrappers take longer than the factorisation at these sizes.
     _, step, info = lapack.dposv(newton_matrix, gradient.T.ravel(), lower=True, overwrite_a=True)
     if info != 0:
@@ -93,7 +115,7 @@ def dense_step(
     return step.reshape(gradient.T.shape).T
 
 
-def conjugate_step(Z: Array, mu: Array, weight: Array, penalty: Array, gradient: Array) -> Array:
+def conjugate_step(Z: Columns, mu: Array, weight: Array, penalty: Array, gradient: Array) -> Array:
     """(Z'VZ + D)^-1 g of many classes by conjugate gradients: n m K operations per step.
 
     No matrix of (m K)^2 is made.
@@ -102,9 +124,12 @@ def conjugate_step(Z: Array, mu: Array, weight: Array, penalty: Array, gradient:
     blocks between two logits are products of two probabilities, small where classes are many,
     and the direction along which all logits shift alike is one in which the gradient is zero.
     """
-    blocks = np.array(
-        [Z.T @ ((weight * LOGIT.covariance(mu, c, c))[:, None] * Z) for c in range(mu.shape[1])]
-    )
+
+    def own_blocks(rows: slice, own: Array) -> tuple[Array]:
+        sizes = [weight[rows] * LOGIT.covariance(mu[rows], c, c) for c in range(mu.shape[1])]
+        return (np.array([own.T @ (size[:, None] * own) for size in sizes]),)
+
+    (blocks,) = block_sum(Z, own_blocks)
     blocks[:, np.arange(len(penalty)), np.arange(len(penalty))] += penalty
     inverses = np.linalg.inv(blocks)  # (n_logits, m, m)
 
@@ -112,9 +137,12 @@ def conjugate_step(Z: Array, mu: Array, weight: Array, penalty: Array, gradient:
         return np.matmul(inverses, residual.T[:, :, None])[:, :, 0].T
 
     def curved(direction: Array) -> Array:
-        moved = Z @ direction
-        moved = mu * (moved - np.sum(mu * moved, axis=1, keepdims=True))
-        return Z.T @ (weight[:, None] * moved) + penalty[:, None] * direction
+        def part(rows: slice, own: Array) -> tuple[Array]:
+            moved, m = own @ direction, mu[rows]
+            moved = m * (moved - np.sum(m * moved, axis=1, keepdims=True))
+            return (own.T @ (weight[rows][:, None] * moved),)
+
+        return block_sum(Z, part)[0] + penalty[:, None] * direction
 
     step, residual = np.zeros_like(gradient), gradient
     direction = scaled = preconditioned(residual)

@@ -17,9 +17,10 @@ from immigrate.inference.adjustment import Adjustment, Family
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.first_order import FirstOrder
 from immigrate.inference.residuals import Contrast
+from immigrate.inference.rows import ALONE, Run
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_sets import TermSet
-from immigrate.inference.term_statistics import TermResult, term_results
+from immigrate.inference.term_statistics import TermResult, is_short, term_results
 from immigrate.typing import Array, Codes, Mask
 
 # Terms times samples times rows of F: about ten seconds of one core.
@@ -44,7 +45,7 @@ class Effort:
     """
 
     n_refined: int | None = None
-    n_jobs: int | None = None
+    run: Run = ALONE
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search
             "or fewer features."
         )
     n_listed = max(MOST_LISTED, effort.n_refined or MOST_REFINED)
-    screened = strongest_terms(data, contrasts, among, n_listed, effort.n_jobs)
+    screened = strongest_terms(data, contrasts, among, n_listed, effort.run)
     return _refined(study, screened, contrasts, n_tests)
 
 
@@ -123,11 +124,20 @@ def exact_results(
     study: Study, terms: Codes, contrasts: list[Contrast], *, with_effects: bool = False
 ) -> TermResult:
     """`term_results`, in parallel over chunks that do not depend on the number of workers."""
+    run = study.effort.run
+    run.stage = f"exact tests of {len(terms):,} terms"
+    if not is_short(study.data, contrasts):
+        # Threads share the rows instead.
+        return term_results(study.data, terms, contrasts, with_effects=with_effects)
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
-    parts = Parallel(n_jobs=study.effort.n_jobs, prefer="threads")(
+    threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
+    parts = []
+    for part in threads(
         delayed(term_results)(study.data, chunk, contrasts, with_effects=with_effects)
         for chunk in np.array_split(terms, n_chunks)
-    )
+    ):
+        parts.append(part)
+        run.tick(len(parts), n_chunks)
     return TermResult(
         statistic=np.concatenate([part.statistic for part in parts]),
         log_p=np.concatenate([part.log_p for part in parts]),

@@ -14,7 +14,7 @@ from immigrate.inference.additive import AdditiveModel, with_term
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.first_order import no_effects
 from immigrate.inference.search import Search, Study, exact_results, sorted_search
-from immigrate.inference.term_columns import term_columns
+from immigrate.inference.term_columns import term_squares
 from immigrate.inference.term_statistics import TermResult
 
 # The null model must not outgrow the data: 18 columns per pair, half the samples at most.
@@ -89,8 +89,8 @@ def measurable_terms(data: Encoded, found: list[tuple[int, ...]]) -> list[tuple[
     """
     if not found or len(found[0]) != 2:
         return []
-    columns = [term_columns(data.functions, np.array([pair]))[0] for pair in found[:MOST_FOUND]]
-    n_columns = np.cumsum([np.any(own != 0, axis=1).sum() for own in columns])
+    squares = [term_squares(data, np.array([pair]))[0] for pair in found[:MOST_FOUND]]
+    n_columns = np.cumsum([np.sum(own > 0) for own in squares])
     n_measured = int(np.sum(n_columns <= MOST_FOUND_COLUMNS_PER_SAMPLE * data.n))
     return found[: max(n_measured, 1)]
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.inference.effects import Block, EffectModel, Term, against_others
+from immigrate.inference.effects import Block, EffectModel, Term, against_others, pair_block
 from immigrate.inference.levels import Levels, mid_ranks
-from immigrate.inference.term_columns import term_columns
 from immigrate.typing import Array, Codes
 
 MOST_SHOWN_AS_LEVELS = 12
@@ -86,16 +85,16 @@ def _cleared_columns(model: EffectModel, block: Block, rows: list[Codes]) -> Arr
     """Columns of the pair at all points, less what main effects explain of them."""
     data, (a, b) = model.data, block.features
     i, j = (grid.ravel() for grid in np.meshgrid(*rows, indexing="ij"))
-    phi, single = data.functions.phi, data.functions.single
-    products = (phi[a][:, None, i] * phi[b][None, :, j]).reshape(-1, len(i))
-    columns = np.vstack([products, single[a][:, i] * single[b][:, j]])
-    plain = term_columns(data.functions, np.array([block.features]))[0]
-    is_real = np.any(plain != 0, axis=1)
+    functions, sides = data.functions, ((a, i), (b, j))
+    phi_a, phi_b = (functions.phi_of(np.array([f]), at)[0] for f, at in sides)
+    single_a, single_b = (functions.single_of(np.array([f]), at)[0] for f, at in sides)
+    products = (phi_a[:, None] * phi_b[None]).reshape(-1, len(i))
+    columns = np.vstack([products, single_a * single_b])
     # The columns in the model have unit variance.
-    size = np.sqrt(plain[is_real] ** 2 @ data.weight / data.n)
-    columns = columns[is_real] / size[:, None]
-    own = [data.additive_columns(f).values[:, at] for f, at in zip((a, b), (i, j))]
-    main_effects = np.vstack([np.ones((1, len(i))), *own])
+    own = pair_block(data, block.features)
+    columns = columns[own.is_real] / own.root[:, None]
+    effects = [data.main_effect(f).of(at) for f, at in sides]
+    main_effects = np.vstack([np.ones((1, len(i))), *effects])
     return columns.T - main_effects.T @ block.slope
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.inference.encoding import N_SMOOTH, Encoded, Functions
+from immigrate.inference.encoding import ALL, N_SINGLE, N_SMOOTH, Encoded, Functions
+from immigrate.inference.rows import Rows, added, fits_whole, mapped_rows, row_slices
 from immigrate.typing import Array, Codes, Mask
-
-N_SINGLE = 2
-"""Columns with a form of their own, the last of each pair."""
 
 SMOOTH_PENALTY, LEVEL_PENALTY = 1.0, 0.3
 
@@ -27,22 +25,31 @@ def phi_products(phi: Array, terms: Codes) -> Array:
     return columns
 
 
-def term_columns(functions: Functions, terms: Codes) -> Array:
-    """C of each pair: phi products, then those of the single functions: (b, k^2 + 2, n).
+def term_columns(
+    functions: Functions, terms: Codes, rows: Rows = ALL, k: int | None = None
+) -> Array:
+    """C of each pair: phi products, then those of the single functions: (b, k^2 + 2, n_rows).
 
-    Of a feature its functions: (b, k + 2, n). Of a triple the phi products with k <= 2: (b, 8, n).
+    Of a feature its functions: (b, k + 2, n_rows). Of a triple the phi products with k <= 2:
+    (b, 8, n_rows). `k` is the number of functions of each feature; None takes all.
     """
+    features, position = np.unique(terms, return_inverse=True)
+    position = position.reshape(terms.shape)
     if terms.shape[1] == 3:
-        return phi_products(functions.phi[:, :N_SMOOTH], terms)
-    last = np.prod([functions.single[feature] for feature in terms.T], axis=0)
-    return np.concatenate([phi_products(functions.phi, terms), last], axis=1)
+        return phi_products(functions.phi_of(features, rows, N_SMOOTH), position)
+    single = functions.single_of(features, rows)
+    last = np.prod([single[place] for place in position.T], axis=0)
+    return np.concatenate(
+        [phi_products(functions.phi_of(features, rows, k), position), last], axis=1
+    )
 
 
-def low_columns(functions: Functions, terms: Codes) -> Mask:
+def low_columns(functions: Functions, terms: Codes, k: int | None = None) -> Mask:
     """Which phi products of each pair, or functions of each feature, enter the score form."""
-    is_low = functions.is_low[terms[:, 0]]
+    of_features = functions.is_low[:, :k]
+    is_low = of_features[terms[:, 0]]
     for feature in terms[:, 1:].T:
-        is_low = is_low[:, :, None] & functions.is_low[feature][:, None, :]
+        is_low = is_low[:, :, None] & of_features[feature][:, None, :]
         is_low = is_low.reshape(len(terms), -1)
     return is_low
 
@@ -53,26 +60,38 @@ def column_penalty(functions: Functions, terms: Codes, sizes: Array) -> Array:
     Columns of features with an order already weigh by smoothness, phi_k / k. Those of a few
     levels are taken back to one size each: no level is rougher than another.
     """
-    has_order = np.any(functions.single[terms] != 0, axis=(1, 2, 3))
+    has_order = np.any(functions.has_single[terms], axis=1)
     return np.where(has_order[:, None], SMOOTH_PENALTY, LEVEL_PENALTY * sizes)
 
 
-def own_main_effects(data: Encoded, terms: Codes) -> Array:
+def own_main_effects(data: Encoded, terms: Codes, rows: Rows = ALL) -> Array:
     """G of each term: additive columns of its features, on the samples where all are known.
 
-    (b, m, n), zero rows where there are fewer. A single feature has none beside itself.
+    (b, m, n_rows), zero rows where there are fewer. A single feature has none beside itself.
     """
+    weight = data.weight[rows]
     if terms.shape[1] == 1:
-        return np.empty((len(terms), 0, len(data.weight)))
+        return np.empty((len(terms), 0, len(weight)))
     features, position = np.unique(terms, return_inverse=True)
-    own = [data.additive_columns(a).values for a in features]
-    columns = np.zeros((len(features), max(map(len, own)), len(data.weight)))
+    own = [data.main_effect(int(a)).of(rows) for a in features]
+    columns = np.zeros((len(features), max(map(len, own)), len(weight)))
     for row, values in zip(columns, own):
         row[: len(values)] = values
-    G = columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(data.weight))
-    is_known = np.array([data.levels[a].code >= 0 for a in features])
-    if is_known.all():
+    G = columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(weight))
+    if not any(data.levels[a].has_missing for a in features):
         return G
     # Where one is missing, its correlates stand in for it: only there are their effects stronger.
+    is_known = np.array([data.levels[a].code[rows] >= 0 for a in features])
     is_complete = np.all(is_known[position.reshape(terms.shape)], axis=1, keepdims=True)
     return np.concatenate([G * is_complete, is_complete], axis=1)
+
+
+def term_squares(data: Encoded, terms: Codes) -> Array:
+    """Weighted sums of the squares of the columns of terms: (b, k)."""
+
+    def squares(rows: slice) -> tuple[Array]:
+        return (term_columns(data.functions, terms, rows) ** 2 @ data.weight[rows],)
+
+    n, n_columns = len(data.weight), len(terms) * (data.functions.is_low.shape[1] ** 2 + N_SINGLE)
+    slices = row_slices(n, n_columns, is_whole=fits_whole(n, n_columns))
+    return added(mapped_rows(squares, slices, data.run))[0]

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from immigrate.inference.encoding import N_SINGLE
 from immigrate.inference.null_distributions import (
     cauchy_combination,
     log_chi2_tail,
     log_saddlepoint_tail,
     log_three_moment_tail,
 )
-from immigrate.inference.term_columns import N_SINGLE
 from immigrate.inference.term_moments import Moments
 from immigrate.typing import Array, Mask
 

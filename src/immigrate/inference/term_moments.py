@@ -7,11 +7,14 @@ products of correlated features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from immigrate.inference.explained import explained_by
 from immigrate.inference.residuals import Contrast
+from immigrate.inference.rows import ALONE, Rows, Run, fits_whole, mapped_rows, row_slices
 from immigrate.typing import Array, Codes, Mask
 
 MOST_EXPLAINED = 0.99
@@ -20,6 +23,9 @@ only what the ridge left behind."""
 
 # Excess kurtosis of a column of U beyond which a few samples decide it, and chi2 is no guide.
 LARGEST_KURTOSIS = 0.1
+ALL = slice(None)
+# Columns and main effects of a feature, more or less.
+USUAL_COLUMNS = 48
 # Of the size of a main-effect column; below that nothing of it is left to take out.
 SMALLEST_MAIN_EFFECT = 1e-6
 
@@ -48,40 +54,106 @@ class Moments:
         return replace(self, U=self.U[:, chosen], S=S, raw=raw)
 
 
-def raw_covariance(A: Array, contrast: Contrast) -> Array:
+@dataclass(frozen=True)
+class Sums:
+    """What the moments of the rows A = [C, G] of terms are made of; it adds up over samples.
+
+    Attributes
+    ----------
+    U : ndarray of shape (b, k + m, d)
+        A r.
+    raw : ndarray of shape (b, k + m, k + m)
+        AVA'.
+    moved, added : ndarray
+        Products of A with what the refit explains, and adds.
+    size : ndarray of shape (b, k + m)
+    kurtosis : ndarray of shape (b, k)
+    """
+
+    U: Array
+    raw: Array
+    moved: Array
+    added: Array
+    size: Array
+    kurtosis: Array
+
+    def plus(self, other: Sums) -> Sums:
+        """Those of both sets of samples."""
+        return Sums(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+
+def raw_covariance(A: Array, contrast: Contrast, rows: slice = ALL) -> Array:
     """Covariance AVA' of the rows A of each term with residuals that nothing was fitted to."""
-    return np.matmul(A * contrast.variance, A.transpose(0, 2, 1))
+    return np.matmul(A * contrast.variance[rows], A.transpose(0, 2, 1))
 
 
 def explained_covariance(A: Array, contrast: Contrast) -> Array:
     """(AF')(AF')' - (AG')(AG')', the part that the refit of the null model takes out of A'r."""
-    explained = _square(A, contrast.explained)
-    return explained - _square(A, contrast.added) if len(contrast.added) else explained
+    both = (contrast.explained, contrast.added)
+    moved, added = (explained_by(one).partial(A, ALL) for one in both)
+    return _explained(moved, added, contrast)
 
 
-def _square(A: Array, rows: Array) -> Array:
-    moved = (A.reshape(-1, A.shape[-1]) @ rows.T).reshape(*A.shape[:2], -1)
-    return np.matmul(moved, moved.transpose(0, 2, 1))
+def _explained(moved: Array, added: Array, contrast: Contrast) -> Array:
+    explained = explained_by(contrast.explained).covariance(moved)
+    if not added.shape[-1]:
+        return explained
+    return explained - explained_by(contrast.added).covariance(added)
 
 
-def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
+def sums_of(C: Array, G: Array, contrast: Contrast, rows: slice) -> Sums:
+    """The sums of columns C and main effects G (b, ., n_rows) over some of the samples."""
+    A = np.concatenate([C, G], axis=1)
+    variance, square = contrast.variance[rows], A * A
+    return Sums(
+        np.matmul(A, contrast.residual[rows]),
+        raw_covariance(A, contrast, rows),
+        explained_by(contrast.explained).partial(A, rows),
+        explained_by(contrast.added).partial(A, rows),
+        square @ variance,
+        np.square(square[:, : C.shape[1]]) @ contrast.fourth_cumulant[rows],
+    )
+
+
+def cleared(sums: Sums, contrast: Contrast) -> Moments:
     """U and S given G'r: what is left of C'r when the columns G may explain what they can."""
-    k, A = C.shape[1], np.concatenate([C, G], axis=1)
-    U, raw = np.matmul(A, contrast.residual), raw_covariance(A, contrast)
-    S = raw - explained_covariance(A, contrast)
-    square = A * A
-    size = square @ contrast.variance  # (b, k + m)
+    U, raw, size, k = sums.U, sums.raw, sums.size, sums.kurtosis.shape[1]
+    S = raw - _explained(sums.moved, sums.added, contrast)
     inner = S[:, k:, k:].copy()
     own = np.arange(inner.shape[1])
     inner[:, own, own] += np.where(size[:, k:] > 0, SMALLEST_MAIN_EFFECT * size[:, k:], 1.0)
     slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
     U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
     S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
-    kurtosis = np.square(square[:, :k]) @ contrast.fourth_cumulant
     raw = raw[:, :k, :k]
     if contrast.is_estimated:
-        S = with_uncertainty(S, raw, kurtosis)
-    return without_untestable(U, S, raw, kurtosis)
+        S = with_uncertainty(S, raw, sums.kurtosis)
+    return without_untestable(U, S, raw, sums.kurtosis)
+
+
+def cleared_moments(C: Array, G: Array, contrast: Contrast) -> Moments:
+    """The moments of columns C (b, k, n) with main effects G (b, m, n), all samples at once."""
+    return cleared(sums_of(C, G, contrast, ALL), contrast)
+
+
+def moments_by_rows(
+    columns: Callable[[Rows], Array],
+    main_effects: Callable[[Rows], Array],
+    contrasts: list[Contrast],
+    run: Run = ALONE,
+) -> list[Moments]:
+    """The moments of one set of columns, a block of rows at a time where samples are many."""
+    n = len(contrasts[0].variance)
+
+    def sums(rows: slice) -> list[Sums]:
+        C, G = (make(rows)[None] for make in (columns, main_effects))
+        return [sums_of(C, G, one, rows) for one in contrasts]
+
+    slices = row_slices(n, USUAL_COLUMNS, is_whole=fits_whole(n, USUAL_COLUMNS))
+    total: list[Sums] = []
+    for own in mapped_rows(sums, slices, run):
+        total = [one.plus(two) for one, two in zip(total, own)] if total else own
+    return [cleared(*both) for both in zip(total, contrasts)]
 
 
 def with_uncertainty(S: Array, raw: Array, kurtosis: Array) -> Array:

@@ -1,0 +1,219 @@
+"""Columns of a long table, a few rows at a time.
+
+Every statistic of the test is a sum over samples. Where the columns of the null model take more
+than a share of scikit-learn's ``working_memory`` they are never all there: a block of rows is
+made, summed over and forgotten, and made again when another sum needs it. A short table is one
+block.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from threading import local
+from typing import TypeVar
+
+import numpy as np
+import sklearn
+from joblib import Parallel, delayed
+
+from immigrate.typing import Array, Codes
+
+Rows = slice | Codes
+Sum = TypeVar("Sum")
+
+# Of the working memory: what may be kept as a whole, and what one block of rows may take.
+KEPT_SHARE, BLOCK_SHARE = 1 / 8, 1 / 64
+FEWEST_ROWS = 64
+
+
+class Run:
+    """How many threads work, and who hears how far a long stage has come.
+
+    Examples
+    --------
+    >>> from immigrate.inference.rows import Run
+    >>> run = Run(say=print, seconds_between=0.0)
+    >>> run.stage = "null model"
+    >>> run.tick(3, 4)
+    null model, 75 %
+    """
+
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        say: Callable[[str], None] | None = None,
+        seconds_between: float = 3.0,
+    ) -> None:
+        self.n_jobs, self.stage = n_jobs, ""
+        self._say, self._pause, self._last = say, seconds_between, time.monotonic()
+
+    def tick(self, done: int, total: int) -> None:
+        """Some of a stage is done; said if nothing was for a while."""
+        if self._say is None or time.monotonic() - self._last < self._pause:
+            return
+        self._last = time.monotonic()
+        self._say(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
+
+
+ALONE = Run()
+"""One thread that says nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class LazyColumns:
+    """A matrix (n, m) whose rows are made when they are asked for.
+
+    Attributes
+    ----------
+    parts : tuple of callables
+        From rows to columns (k, n_rows); side by side they are the matrix.
+    shape : tuple of int
+    run : Run
+        Threads that share the blocks of rows.
+    """
+
+    parts: tuple[Callable[[Rows], Array], ...]
+    shape: tuple[int, int]
+    run: Run = ALONE
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Rows) -> Array:
+        if not isinstance(rows, slice) or rows == slice(None):
+            return np.vstack([part(rows) for part in self.parts]).T
+        # Several sums of one thread ask for the same rows, one after another.
+        last = self._last
+        if getattr(last, "rows", None) != rows:
+            last.rows, last.block = rows, np.vstack([part(rows) for part in self.parts]).T
+        block: Array = last.block
+        return block
+
+    @cached_property
+    def _last(self) -> local:
+        """The last block of each thread."""
+        return local()
+
+    def chosen(self, columns: Codes) -> LazyColumns:
+        """Some of the columns."""
+
+        def part(rows: Rows) -> Array:
+            return self[rows][:, columns].T
+
+        return LazyColumns((part,), (self.shape[0], len(columns)), self.run)
+
+
+Columns = Array | LazyColumns
+
+
+def kept_bytes() -> float:
+    """What a matrix may take that is kept as a whole."""
+    return float(sklearn.get_config()["working_memory"] * 2**20 * KEPT_SHARE)
+
+
+def fits_whole(n: int, n_columns: int) -> bool:
+    """Whether a matrix of numbers may be kept as a whole."""
+    return 8.0 * n * n_columns <= kept_bytes()
+
+
+def row_slices(n: int, n_columns: int, *, is_whole: bool) -> list[slice]:
+    """All rows at once, or blocks of which `n_columns` numbers per row fit in memory.
+
+    Examples
+    --------
+    >>> from immigrate.inference.rows import row_slices
+    >>> row_slices(5, 3, is_whole=True)
+    [slice(0, 5, None)]
+    """
+    if is_whole:
+        return [slice(0, n)]
+    block = sklearn.get_config()["working_memory"] * 2**20 * BLOCK_SHARE
+    size = max(int(block / (8 * max(n_columns, 1))), FEWEST_ROWS)
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def slices_of(Z: Columns) -> list[slice]:
+    """The blocks of rows in which a matrix is visited: one for a matrix that is there."""
+    return row_slices(*Z.shape, is_whole=not isinstance(Z, LazyColumns))
+
+
+def mapped_rows(
+    function: Callable[[slice], Sum], slices: list[slice], run: Run = ALONE
+) -> Iterator[Sum]:
+    """What a function gives for each block of rows, in order, computed on threads."""
+    if len(slices) == 1:
+        yield function(slices[0])
+        return
+    threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
+    results: Iterator[Sum] = threads(delayed(function)(rows) for rows in slices)
+    for done, result in enumerate(results, 1):
+        run.tick(done, len(slices))
+        yield result
+
+
+def run_of(Z: Columns) -> Run:
+    """Who visits the rows of a matrix: one thread, if the matrix is there."""
+    return Z.run if isinstance(Z, LazyColumns) else ALONE
+
+
+def block_sum(
+    Z: Columns, function: Callable[[slice, Array], tuple[Array, ...]]
+) -> tuple[Array, ...]:
+    """Sum over the blocks of rows of Z of what a function makes of rows and block.
+
+    The blocks are added in order, so that the number of threads does not matter.
+    """
+    return added(mapped_rows(lambda rows: function(rows, Z[rows]), slices_of(Z), run_of(Z)))
+
+
+def added(parts: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
+    """Sum of tuples of arrays, in their order."""
+    total: list[Array] = []
+    for part in parts:
+        if not total:
+            total = list(part)
+            continue
+        for i, one in enumerate(part):
+            total[i] = total[i] + one
+    return tuple(total)
+
+
+def product(Z: Columns, beta: Array) -> Array:
+    """Z beta, (n, k)."""
+    if not isinstance(Z, LazyColumns):
+        return Z @ beta
+    slices = slices_of(Z)
+    return np.concatenate(list(mapped_rows(lambda rows: Z[rows] @ beta, slices, Z.run)))
+
+
+def mapped(function: Callable[[slice, Array], Array], Z: Columns) -> Array:
+    """What a function makes of rows and blocks of Z, one value or row for each sample."""
+    parts = mapped_rows(lambda rows: function(rows, Z[rows]), slices_of(Z), run_of(Z))
+    return np.concatenate(list(parts))
+
+
+def kept_columns(Z: Columns) -> Array:
+    """Z as a fitted test keeps it: without rows, where there are too many of them."""
+    return np.empty((0, Z.shape[1])) if isinstance(Z, LazyColumns) else Z
+
+
+def chosen_columns(Z: Columns, columns: Codes) -> Columns:
+    """Some columns of a matrix."""
+    return Z.chosen(columns) if isinstance(Z, LazyColumns) else Z[:, columns]
+
+
+def beside(Z: Columns, parts: list[Callable[[Rows], Array]], n_columns: int) -> Columns:
+    """Z with more columns on the right, `n_columns` in all."""
+    if isinstance(Z, LazyColumns):
+        return LazyColumns((*Z.parts, *parts), (len(Z), n_columns), Z.run)
+    return np.column_stack([Z, *(part(slice(None)).T for part in parts)])
+
+
+def transposed_product(Z: Columns, values: Array) -> Array:
+    """Z' values, (m, ...), from values (n, ...)."""
+    flat = values.reshape(len(values), -1)
+    (total,) = block_sum(Z, lambda rows, own: (own.T @ flat[rows],))
+    return total.reshape(Z.shape[1], *values.shape[1:])

@@ -1,0 +1,132 @@
+"""Long tests: threads, limits of the scan, what is said beforehand and meanwhile, Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from inference.problems import encoded
+
+import immigrate.messages as messages
+from immigrate import InteractionTest
+from immigrate.inference import duration, rows, screen_tiles, term_screen
+from immigrate.inference.additive import fitted_additive_model
+from immigrate.inference.rows import Run
+from immigrate.inference.term_screen import strongest_terms
+from immigrate.inference.term_sets import every_term
+
+
+def wide_problem(n=60, p=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    X[:, ::3] = rng.integers(0, 3, (n, len(range(0, p, 3))))
+    return X, (X[:, 1] * X[:, 2] + rng.normal(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize("count", [7, 300])
+def test_limits_of_the_scan_lose_none_of_the_strongest(monkeypatch, count):
+    monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
+    data = encoded(*wide_problem())
+    contrasts, among = fitted_additive_model(data).contrasts(data), every_term(150, 2)
+    everything = strongest_terms(data, contrasts, among, among.n_terms)
+    found = strongest_terms(data, contrasts, among, count)
+    np.testing.assert_array_equal(found.terms, everything.terms[:count])
+    np.testing.assert_array_equal(found.log_p, everything.log_p[:count])
+
+
+def test_limits_leave_most_terms_without_a_p_value(monkeypatch):
+    """Or the test above would show nothing."""
+    monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
+    n_computed = []
+    plain = screen_tiles.TileNull.results
+
+    def counted(self, forms, index, order):
+        n_computed.append(len(index[0]))
+        return plain(self, forms, index, order)
+
+    monkeypatch.setattr(screen_tiles.TileNull, "results", counted)
+    data, among = encoded(*wide_problem()), every_term(150, 2)
+    strongest_terms(data, fitted_additive_model(data).contrasts(data), among, 7)
+    assert sum(n_computed) < 0.3 * among.n_terms
+
+
+def test_rows_of_a_tile_can_come_in_blocks(monkeypatch):
+    data, among = encoded(*wide_problem(n=300, p=30)), every_term(30, 2)
+    contrasts = fitted_additive_model(data).contrasts(data)
+    expected = strongest_terms(data, contrasts, among, 50)
+    monkeypatch.setattr(term_screen, "SIDE_BYTES", 1.0)
+    monkeypatch.setattr(term_screen, "FEWEST_ROWS", 70)
+    found = strongest_terms(data, contrasts, among, 50)
+    np.testing.assert_array_equal(found.terms, expected.terms)
+    np.testing.assert_allclose(found.log_p, expected.log_p, rtol=1e-9)
+
+
+def test_threads_do_not_change_the_scan(monkeypatch):
+    monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
+    data, among = encoded(*wide_problem()), every_term(150, 2)
+    contrasts = fitted_additive_model(data).contrasts(data)
+    one, three = (strongest_terms(data, contrasts, among, 40, Run(n)) for n in (1, 3))
+    np.testing.assert_array_equal(one.terms, three.terms)
+    np.testing.assert_array_equal(one.log_p, three.log_p)
+
+
+def test_a_long_test_is_foretold(monkeypatch, capsys):
+    monkeypatch.setattr(duration, "FEWEST_OPERATIONS", 0.0)
+    monkeypatch.setattr(duration, "multiply_rate", lambda: 1e5)
+    InteractionTest().fit(*wide_problem(p=8))
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "minute" in told
+    assert "n_jobs" in told
+
+
+def test_a_short_test_is_silent(capsys):
+    InteractionTest().fit(*wide_problem(p=8))
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("stage", "parameter"), [("scan", "pairs="), ("exact", "screen="), ("fit", "rows")]
+)
+def test_the_advice_names_what_makes_it_short(stage, parameter):
+    assert parameter in duration.Duration(**{stage: 100.0}).advice
+
+
+def test_one_minute_is_not_plural(capsys):
+    messages.foretell("It", 70.0, "wait")
+    assert capsys.readouterr().err == "It: about 1 minute; wait.\n"
+
+
+def test_a_long_stage_shows_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(rows.Run, "__init__", _impatient(rows.Run.__init__))
+    monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
+    InteractionTest(screen=5, verbose=1, stepwise=False).fit(*wide_problem())
+    said = capsys.readouterr().out
+    assert "screen of 11,175 terms, 100 %" in said
+
+
+def _impatient(init):
+    def made(self, n_jobs=None, say=None, seconds_between=0.0):
+        init(self, n_jobs, say, 0.0)
+
+    return made
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_a_long_scan(n_jobs):
+    """The time is not asserted beyond what a whole scan would take."""
+    X, y = wide_problem(n=300, p=2500)
+
+    def interrupt():
+        time.sleep(2.0)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    test = InteractionTest(n_jobs=n_jobs)
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        test.fit(X, y)
+    assert not hasattr(test, "table_")
