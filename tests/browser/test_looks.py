@@ -63,7 +63,12 @@ def test_tabs_turn_by_arrows(page, trial):
 def test_copied_is_said(page, trial):
     page.open(trial)
     page.click("[data-copy='methods-text']")
-    assert "Copied" in page.texts("[data-copy='methods-text']")
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    # The browser writes to the clipboard in its own time.
+    WebDriverWait(page.driver, 20).until(
+        lambda _: "Copied" in page.texts("[data-copy='methods-text']")
+    )
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -7,6 +7,7 @@ import time
 import joblib
 import pytest
 
+from immigrate.kernels import threads as threads_module
 from immigrate.kernels.threads import n_threads, run_in_order
 
 
@@ -59,6 +60,20 @@ def test_parts_may_have_parts():
         return sum(run_in_order(lambda part: part + k, range(10), 8))
 
     assert run_in_order(outer, range(20), 8) == [45 + 10 * k for k in range(20)]
+
+
+def test_two_threads_that_come_at_once_share_the_pool(monkeypatch):
+    monkeypatch.setattr(threads_module, "_pools", {})
+    made = threads_module.ThreadPoolExecutor
+
+    def slowly(*sizes, **names):
+        time.sleep(0.05)
+        return made(*sizes, **names)
+
+    monkeypatch.setattr(threads_module, "ThreadPoolExecutor", slowly)
+    with made(4) as callers:
+        pools = [callers.submit(threads_module._pool) for _ in range(4)]
+    assert len({id(pool.result()) for pool in pools}) == 1
 
 
 def test_threads_do_not_pile_up_with_the_numbers_asked_for():

@@ -88,5 +88,7 @@ def _pool() -> ThreadPoolExecutor:
     key = os.getpid()
     if key not in _pools:
         size = max(4, os.cpu_count() or 1)
-        _pools[key] = ThreadPoolExecutor(size, thread_name_prefix="immigrate")
+        # In one step for all threads: of two that come at once, both get the same pool. The other
+        # has not started a thread.
+        _pools.setdefault(key, ThreadPoolExecutor(size, thread_name_prefix="immigrate"))
     return _pools[key]
