@@ -242,6 +242,16 @@ def test_the_covariance_of_number_effects_is_whites_over_what_is_left():
     np.testing.assert_allclose(model.covariance, expected, rtol=1e-6, atol=1e-14)
 
 
+def cleared_columns(model, features):
+    """The columns of a feature or term without what its main effects explain of them."""
+    own = [owner == features for owner in model.owners]
+    columns = model.Z[slice(None)][:, own]
+    G, weight = model.main_effects(features, slice(None)), model.known(features)
+    root = np.sqrt(weight)[:, None]
+    slope = np.linalg.lstsq(root * G, root * columns, rcond=None)[0]
+    return (columns - G @ slope) * (weight > 0)[:, None]
+
+
 def test_the_size_of_an_effect_is_that_of_its_values():
     """sqrt of the mean square of what it adds, over as many samples as are left, less tr(MK)."""
     for data in (xor_problem(), additive_problem(n_classes=3), number_problem()):
@@ -249,9 +259,10 @@ def test_the_size_of_an_effect_is_that_of_its_values():
         block = model.block((0, 1))
         left = data.n - block.slope.shape[0]
         spread = np.mean(data.weight @ block.contribution**2 / left)
+        cleared = cleared_columns(model, (0, 1))
         metric = np.kron(
             logit_metric(block.coefficients.shape[1]),
-            block.cleared.T @ (data.weight[:, None] * block.cleared) / left,
+            cleared.T @ (data.weight[:, None] * cleared) / left,
         )
         excess = np.trace(metric @ block.covariance)
         found = model.sizes([(0, 1)])
@@ -263,12 +274,14 @@ def test_the_size_of_an_effect_is_that_of_its_values():
 def test_cleared_columns_have_nothing_of_their_main_effects():
     data = number_problem()
     model = effect_model(data, np.arange(4), [(0, 1)], 1.0)
-    block = model.block((0, 1))
-    G = model.main_effects((0, 1))
-    np.testing.assert_allclose(G.T @ (data.weight[:, None] * block.cleared), 0, atol=1e-8)
-    np.testing.assert_allclose(block.columns - G @ block.slope, block.cleared, atol=1e-12)
-    single = model.block((2,))
-    np.testing.assert_allclose(data.weight @ single.cleared, 0, atol=1e-9)
+    for features in ((0, 1), (2,)):
+        block, cleared = model.block(features), cleared_columns(model, features)
+        G = model.main_effects(features, slice(None))
+        np.testing.assert_allclose(G.T @ (data.weight[:, None] * cleared), 0, atol=1e-8)
+        left = data.n - G.shape[1]
+        products = cleared.T @ (data.weight[:, None] * cleared) / left
+        np.testing.assert_allclose(block.mean_products, products, atol=1e-9)
+        np.testing.assert_allclose(block.contribution, cleared @ block.coefficients, atol=1e-9)
 
 
 def test_the_ends_of_an_interval_are_where_the_estimate_becomes_a_surprise():
@@ -342,7 +355,8 @@ def test_the_error_of_a_surface_is_that_of_its_columns():
     drawn, block = surface(model, (0, 1)), model.block((0, 1))
     is_known = data.levels[0].code >= 0
     cells = data.levels[0].code[is_known], data.levels[1].code[is_known]
-    error = np.sqrt(np.einsum("nk,kl,nl->n", block.cleared, block.covariance, block.cleared))
+    cleared = cleared_columns(model, (0, 1))
+    error = np.sqrt(np.einsum("nk,kl,nl->n", cleared, block.covariance, cleared))
     np.testing.assert_allclose(drawn.standard_error[0][cells], error[is_known], atol=1e-10)
     counts = np.zeros((4, 4))
     np.add.at(counts, cells, 1)
