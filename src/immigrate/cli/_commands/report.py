@@ -6,12 +6,12 @@ from pathlib import Path
 
 from immigrate.cli._errors import CommandError, plain_words
 from immigrate.cli._outputs import check_outputs, writing
-from immigrate.cli._screen import show, working
+from immigrate.cli._screen import note, show, working
 from immigrate.cli._tables import Asked
 
 
 def report(asked: Asked, out: Path | None, title: str, jobs: int | None, outcome: str) -> None:
-    """Write the page and print the answer in words."""
+    """Write the page and print its answers, and what it left out."""
     if outcome == "number":
         raise CommandError(
             "the report explains classes; immigrate test --outcome number tests numbers."
@@ -31,14 +31,10 @@ def report(asked: Asked, out: Path | None, title: str, jobs: int | None, outcome
         )
         with writing(out):
             page.save(out)
-    show(answer(page))
+    for line in page.summary["data"]["notes"]:
+        note(line)
+    show(plain_words(str(page)))
     show(f"report: {out}")
-
-
-def answer(page: object) -> str:
-    """What the page says first."""
-    test = page.summary.get("test", {})  # type: ignore[attr-defined]
-    return plain_words(test.get("words") or test.get("why_untested") or "")
 
 
 def default_page(table: Path) -> Path:
