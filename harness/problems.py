@@ -185,14 +185,25 @@ def _classifier(rng: Generator) -> im.ImmigrateClassifier:
     return im.ImmigrateClassifier(
         _sigma(rng) if rng.uniform() < 0.5 else "auto",
         constraint=constraint,
-        solver=str(rng.choice(["monotone", "paper"])),
+        solver=_solver(rng),
         rule=str(rng.choice(["energy", "distance"])),
+        references=_references(rng),
         prune=[None, "auto", 0.1][rng.integers(3)],
         screen=screens[rng.integers(len(screens))],
         columns=_columns(rng),
         n_jobs=int(rng.integers(1, 3)),
         random_state=0,
     )
+
+
+def _solver(rng: Generator) -> Any:
+    sampled = im.Descent(n_anchors=0.5, n_references=0.7)
+    return ["monotone", "paper", sampled][rng.integers(3)]
+
+
+def _references(rng: Generator) -> Any:
+    ways = ["auto", "auto", "all", 3, 0.4, im.EditedNeighbours(), im.CondensedNeighbours()]
+    return ways[rng.integers(len(ways))]
 
 
 def _columns(rng: Generator) -> im.Columns:
@@ -226,7 +237,11 @@ ESTIMATORS: dict[str, Callable[[Generator], Any]] = {
         _classifier(rng).set_params(sigma="auto", prune=None, rule="energy"), n_estimators=3
     ),
     "IM4EClassifier": lambda rng: im.IM4EClassifier(
-        _sigma(rng), solver=str(rng.choice(["monotone", "paper"])), columns=_columns(rng)
+        _sigma(rng),
+        solver=_solver(rng),
+        references=_references(rng),
+        columns=_columns(rng),
+        random_state=0,
     ),
     "InteractionTest": _test,
     "ImmigrateSelector": lambda rng: im.ImmigrateSelector(
