@@ -179,6 +179,26 @@ def test_nothing_is_left_out_where_the_fit_saw_a_sample(large):
         model.expected_distances()
 
 
+def test_every_group_has_all_of_a_class_that_is_too_small_to_be_cut():
+    codes = np.repeat([0, 1, 2], [60, 9, 3])
+    for group in groups_of(codes, None):
+        assert np.bincount(codes[group]).tolist() == [12, 9, 3]
+    is_anchor = np.arange(72) % 20 == 0
+    for group in groups_of(codes, is_anchor):
+        assert is_anchor[group].sum() == is_anchor.sum()
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (4, 20), (2, 2, 9)])
+def test_tiny_tables_can_be_sampled(sizes):
+    codes = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.random.default_rng(0).normal(size=(len(codes), 3)) + codes[:, None]
+    solver = Descent(n_anchors=0.5, n_references=0.7)
+    for references in ("auto", "all", 3):
+        model = ImmigrateClassifier(solver=solver, references=references, random_state=0)
+        assert np.isfinite(model.fit(X, codes).predict_proba(X)).all()
+        assert np.isfinite(model.weight_error_).all()
+
+
 def test_groups_hold_the_same_share_of_classes_and_anchors():
     codes, is_anchor = codes_of(100, 50), np.random.default_rng(0).uniform(size=150) < 0.4
     groups = groups_of(codes, is_anchor)

@@ -105,10 +105,18 @@ def sampling_error(task: Task, solution: Solution, sigma: float) -> Array:
 
 
 def groups_of(codes: Codes, is_anchor: np.ndarray | None) -> list[Codes]:
-    """Rows of N_GROUPS groups that hold the same share of every class, and of its anchors."""
+    """Rows of N_GROUPS groups that hold the same share of every class, and of its anchors.
+
+    Of a class too small to be cut, and of few anchors, all are in every group: a hit and a miss
+    are needed in each.
+    """
     parts = codes if is_anchor is None else 2 * codes + is_anchor
-    order = np.argsort(parts, kind="stable")
-    return [np.sort(order[k::N_GROUPS]) for k in range(N_GROUPS)]
+    groups: list[list[Codes]] = [[] for _ in range(N_GROUPS)]
+    for part in np.unique(parts):
+        own = np.flatnonzero(parts == part)
+        for k, group in enumerate(groups):
+            group.append(own if len(own) < 2 * N_GROUPS else own[k::N_GROUPS])
+    return [np.sort(np.concatenate(group)) for group in groups]
 
 
 def _scaled(anchor_weight: Array | None, group: Codes) -> Array | None:
