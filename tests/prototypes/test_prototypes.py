@@ -201,3 +201,13 @@ def test_numbers_stand_for_centres():
     assert resolved_references(0.1, is_sampled=False).n_centres == 0.1
     assert resolved_references("all", is_sampled=True) is None
     assert resolved_references("auto", is_sampled=False) is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("sigma", [1e-300, 1e300])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_extreme_widths_have_probabilities_too(sigma, dtype):
+    X, y = make_xor(60, 3, random_state=0)
+    X = X.to_numpy(dtype)
+    model = ImmigrateClassifier(sigma, references=9, random_state=0, rule="distance")
+    np.testing.assert_allclose(model.fit(X, y).predict_proba(X).sum(axis=1), 1)

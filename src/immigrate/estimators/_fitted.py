@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.checks import LARGEST, SMALLEST
 from immigrate.core.cones import unit
 from immigrate.core.forms import QUADRATIC, Form
 from immigrate.core.margin_parts import two_nearest, vote_slope
@@ -118,8 +119,10 @@ class References:
         """The samples laid out for so many threads, or for the cluster in use."""
         key = n_threads, current_runner()
         if key not in self.laid_out:
+            # A count adds sigma log(count) to distances, which may leave the range of float32.
+            dtype = self.values.dtype if self.count is None else np.float64
             self.laid_out[key] = MarginProblem(
-                self.table,
+                self.table.astype(dtype, copy=False),
                 self.codes,
                 form=self.form,
                 is_nominal=self.encoding.is_nominal,
@@ -190,7 +193,7 @@ class FittedMargin:
 
     def with_sigma_times(self, factor: float) -> FittedMargin:
         """The same with another sigma, for new samples."""
-        return replace(self, sigma=self.sigma * factor, left_out=None)
+        return replace(self, sigma=within_range(self.sigma * factor), left_out=None)
 
     def with_rule(self, rule: str) -> FittedMargin:
         """The same with another rule."""
@@ -240,6 +243,11 @@ class FittedMargin:
         )
 
 
+def within_range(sigma: float) -> float:
+    """The sigma next to it that a user might have given."""
+    return min(max(sigma, SMALLEST), LARGEST)
+
+
 def chosen_encoding(models: Sequence[FittedMargin]) -> int:
     """Which model to take: the first, unless the second is clearly likelier.
 
@@ -283,7 +291,7 @@ class FittedVote:
 
     def with_sigma_times(self, factor: float) -> FittedVote:
         """The same with other sigmas."""
-        learners = [replace(one, sigma=one.sigma * factor) for one in self.learners]
+        learners = [replace(one, sigma=within_range(one.sigma * factor)) for one in self.learners]
         return replace(self, learners=tuple(learners))
 
     def with_rule(self, rule: str) -> FittedVote:
