@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-# Seconds until it is tried again.
-PAUSE = 0.05
+# Seconds until it is tried again: after an import, and where an error went unheard, as it does in
+# callbacks of extension modules and in finalizers. The second leaves time to clean up.
+PAUSE, PATIENCE = 0.05, 1.0
 
 
 class Interrupts:
@@ -22,16 +23,20 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.came = False
+        self._again: threading.Timer | None = None
 
     def __call__(self, signal_number: int, frame: FrameType | None) -> None:
         """What happens when a signal comes."""
         self.came = True
-        if not _is_importing(frame):
-            raise KeyboardInterrupt
         # An extension module that is interrupted while it is set up may crash the process.
-        again = threading.Timer(PAUSE, os.kill, (os.getpid(), signal_number))
-        again.daemon = True
-        again.start()
+        is_importing = _is_importing(frame)
+        pause = PAUSE if is_importing else PATIENCE
+        self._forget()
+        self._again = threading.Timer(pause, os.kill, (os.getpid(), signal_number))
+        self._again.daemon = True
+        self._again.start()
+        if not is_importing:
+            raise KeyboardInterrupt
 
     @contextmanager
     def awaited(self, *, to_the_end: bool) -> Iterator[None]:
@@ -44,14 +49,21 @@ class Interrupts:
         try:
             yield
         finally:
+            self._forget()
             if to_the_end:
                 self.ignore()
             else:
                 for one, handler in before.items():
                     signal.signal(one, handler)
 
+    def _forget(self) -> None:
+        """Do not try again."""
+        if self._again is not None:
+            self._again.cancel()
+
     def ignore(self) -> None:
         """What is left takes a moment, and a second Ctrl-C would only make it ugly."""
+        self._forget()
         try:
             for one in SIGNALS:
                 signal.signal(one, signal.SIG_IGN)
