@@ -16,6 +16,8 @@ if sys.platform == "win32":
 
 import resource
 
+from immigrate.datasets import make_xor
+
 COMMAND = [sys.executable, "-m", "immigrate.cli"]
 OLDER = "an older file"
 
@@ -41,15 +43,20 @@ def outputs(xor_csv, tmp_path):
 
 @pytest.mark.parametrize("command", ["report", "fit"])
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_command_says_so_and_leaves_the_older_file(command, by, xor_csv, tmp_path):
-    process = started(*outputs(xor_csv, tmp_path)[command])
-    assert process.stderr.readline().startswith("read xor.csv: ")
+def test_an_interrupted_command_says_so_and_leaves_the_older_file(command, by, tmp_path):
+    # Large enough that the signal finds it at work, and not in its last moments.
+    X, y = make_xor(1500, 12, random_state=0)
+    folder = tmp_path / "outputs"
+    folder.mkdir()
+    X.assign(outcome=y).to_csv(tmp_path / "large.csv", index=False)
+    process = started(*outputs(tmp_path / "large.csv", folder)[command])
+    assert process.stderr.readline().startswith("read large.csv: ")
     process.send_signal(by)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (1, "")
     assert err.splitlines()[-1] == "immigrate: interrupted."
     assert "Traceback" not in err
-    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {
+    assert {one.name: one.read_text() for one in folder.iterdir()} == {
         "page.html": OLDER,
         "m.skops": OLDER,
     }

@@ -10,9 +10,12 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-# Seconds until it is tried again: after an import, and where an error went unheard, as it does in
-# callbacks of extension modules and in finalizers. The second leaves time to clean up.
-PAUSE, PATIENCE = 0.05, 1.0
+# An extension module that is interrupted while it is set up may crash the process, and an error in
+# a callback of the compiler is written down and forgotten.
+DEAF = ("<frozen importlib._bootstrap>", "llvmlite")
+# Seconds until it is tried again: after such a place, and where an error went unheard elsewhere,
+# as in a finalizer. The second leaves time to clean up.
+PAUSE, PATIENCE = 0.02, 1.0
 
 
 class Interrupts:
@@ -28,14 +31,13 @@ class Interrupts:
     def __call__(self, signal_number: int, frame: FrameType | None) -> None:
         """What happens when a signal comes."""
         self.came = True
-        # An extension module that is interrupted while it is set up may crash the process.
-        is_importing = _is_importing(frame)
-        pause = PAUSE if is_importing else PATIENCE
+        is_deaf = _is_deaf(frame)
+        pause = PAUSE if is_deaf else PATIENCE
         self._forget()
         self._again = threading.Timer(pause, os.kill, (os.getpid(), signal_number))
         self._again.daemon = True
         self._again.start()
-        if not is_importing:
+        if not is_deaf:
             raise KeyboardInterrupt
 
     @contextmanager
@@ -71,9 +73,10 @@ class Interrupts:
             return
 
 
-def _is_importing(frame: FrameType | None) -> bool:
+def _is_deaf(frame: FrameType | None) -> bool:
+    """Whether an import is under way, or the compiler, whose callbacks lose errors."""
     while frame is not None:
-        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+        if any(place in frame.f_code.co_filename for place in DEAF):
             return True
         frame = frame.f_back
     return False
