@@ -136,7 +136,17 @@ def test_points_are_as_far_apart_as_the_diagonal_says():
     Z = points(model.references, W)
     d2 = 0.6 * (X["a"].to_numpy()[:, None] - X["a"].to_numpy()) ** 2
     d2 = d2 + 0.8 * (X["b"].to_numpy()[:, None] != X["b"].to_numpy())
-    np.testing.assert_allclose(((Z[:, None] - Z) ** 2).sum(axis=2), d2, atol=1e-12)
+    # In units of a power of two above the largest number, 5.
+    np.testing.assert_allclose(64 * ((Z[:, None] - Z) ** 2).sum(axis=2), d2, atol=1e-12)
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(1e150, float), (1e36, np.float32)])
+def test_huge_numbers_have_centres(scale, dtype):
+    X, y = make_xor(80, 3, random_state=0)
+    X = (scale * X.to_numpy()).astype(dtype)
+    model = ImmigrateClassifier(references=8, random_state=0).fit(X, y)
+    assert np.isfinite(model.model_.references.values).all()
+    assert np.isfinite(model.predict_proba(X)).all()
 
 
 CLASSIFIERS = [

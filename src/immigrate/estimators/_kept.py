@@ -174,22 +174,27 @@ def kept(
 
 
 def points(samples: References, weights: Array) -> Array:
-    """Samples as points whose Euclidean distances are those of the diagonal of W, about.
+    """Samples as points whose Euclidean distances go as those of the diagonal of W, about.
 
-    Levels become one column each, and what is missing the mean of its column.
+    Levels become one column each, and what is missing the mean of its column. The unit is the
+    largest number of the table, so that no square overflows.
     """
-    table, encoding = samples.table, samples.encoding
+    encoding = samples.encoding
+    numbers = np.where(encoding.is_nominal, 0.0, samples.table.astype(np.float64))
+    exponent = -int(np.frexp(np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0))[1])
+    table = np.where(encoding.is_nominal, samples.table, np.ldexp(numbers, exponent))
+    mismatch = np.ldexp(encoding.mismatch, exponent)
     own = weights.diagonal() if samples.form == QUADRATIC else weights**2
     scale = np.sqrt(np.maximum(own, 0.0))
     columns = []
     for j, x in enumerate(table.T):
         if encoding.is_nominal[j]:
             levels = x[:, None] == np.unique(x[~np.isnan(x)])
-            columns.append(levels * (scale[j] * encoding.mismatch[j] / np.sqrt(2)))
+            columns.append(levels * (scale[j] * mismatch[j] / np.sqrt(2)))
         else:
-            known = np.isnan(x)
-            middle = x[~known].mean() if not known.all() else 0.0
-            columns.append(scale[j] * np.where(known, middle, x)[:, None])
+            is_missing = np.isnan(x)
+            middle = x[~is_missing].mean() if not is_missing.all() else 0.0
+            columns.append(scale[j] * np.where(is_missing, middle, x)[:, None])
     return np.hstack(columns)
 
 
@@ -203,8 +208,10 @@ def summary(values: Array, groups: Codes, is_nominal: Mask) -> Array:
             rows[:, j] = most_frequent(x[is_known], own, len(rows))
             continue
         size = np.bincount(own, minlength=len(rows))
-        sums = np.bincount(own, weights=x[is_known], minlength=len(rows))
-        rows[:, j] = np.where(size > 0, sums / np.maximum(size, 1), np.nan)
+        # Divided before they are added up: the sum of huge numbers would overflow.
+        parts = x[is_known].astype(np.float64) / size[own]
+        means = np.bincount(own, weights=parts, minlength=len(rows))
+        rows[:, j] = np.where(size > 0, means, np.nan)
     return rows
 
 
