@@ -76,6 +76,22 @@ def test_two_threads_that_come_at_once_share_the_pool(monkeypatch):
     assert len({id(pool.result()) for pool in pools}) == 1
 
 
+def test_a_pool_that_was_interrupted_is_replaced(monkeypatch):
+    """An interrupt can leave a lock of the pool taken, and the next fit waited for it."""
+    expected = list(range(10))
+    assert run_in_order(abs, range(10), 2) == expected
+    pool = threads_module._pool()
+
+    def interrupted(work):
+        pool._idle_semaphore._cond.acquire()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pool, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_in_order(abs, range(10), 2)
+    assert run_in_order(abs, range(10), 2) == expected
+
+
 def n_own_threads():
     return sum(thread.name.startswith("immigrate") for thread in threading.enumerate())
 

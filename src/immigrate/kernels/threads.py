@@ -67,11 +67,20 @@ def run_in_order(task: Callable[[P], R], parts: Sequence[P], n_threads: int) -> 
                 left.clear()
                 raise
 
-    helpers = [_pool().submit(work) for _ in range(min(n_threads, len(parts)) - 1)]
+    helpers: list[Future[None]] = []
     try:
-        work()
-    finally:
-        _wait_for(helpers)
+        for _ in range(min(n_threads, len(parts)) - 1):
+            helpers.append(_pool().submit(work))
+        try:
+            work()
+        finally:
+            _wait_for(helpers)
+    except KeyboardInterrupt:
+        left.clear()
+        # It may have come between taking a lock of the pool and giving it back, and then whoever
+        # asks this pool next waits for ever.
+        _pools.pop(os.getpid(), None)
+        raise
     return results
 
 
