@@ -140,7 +140,7 @@ def test_a_surface_is_the_contribution_of_the_samples_that_are_there():
     X = rng.integers(0, 4, (300, 3)).astype(float)
     y = (rng.random(300) < 1 / (1 + np.exp(-2 * (X[:, 0] == X[:, 1])))).astype(int)
     data = encoded(X, y, nominal=[0])
-    model = effect_model(data, np.arange(3), [(0, 1)], 1.0)
+    model = effect_model(data, np.arange(3), [(0, 1)])
     drawn, block = surface(model, (0, 1)), model.block((0, 1))
     cells = drawn.value[0][data.levels[0].code, data.levels[1].code]
     np.testing.assert_allclose(cells, block.contribution[:, 0], atol=1e-10)
@@ -156,7 +156,7 @@ def test_a_surface_is_the_contribution_of_the_samples_that_are_there():
 def test_sizes_to_first_order_are_near_those_of_the_model_where_effects_are_small():
     data = xor_problem(n=2000, strength=0.3)
     _, model = null_model(data)
-    full = effect_model(data, model.features, [(0, 1)], model.strength).sizes([(0, 1)])
+    full = effect_model(data, model.features, [(0, 1)]).sizes([(0, 1)])
     step = term_results(data, np.array([[0, 1]]), model.contrasts(data), with_effects=True)
     np.testing.assert_allclose(step.effects.sizes().size, full.size, rtol=0.15)
 
@@ -164,13 +164,10 @@ def test_sizes_to_first_order_are_near_those_of_the_model_where_effects_are_smal
 def test_held_out_shares_are_those_of_deviances_by_hand():
     data = xor_problem(n=300)
     _, null = null_model(data)
-    model = effect_model(data, null.features, [(0, 1)], null.strength)
+    model = effect_model(data, null.features, [(0, 1)])
     share = model.held_out_shares([(0, 1)])[0]
     assert 0.05 < share < 0.5
-    assert (
-        effect_model(data, null.features, [(2, 3)], null.strength).held_out_shares([(2, 3)])[0]
-        < 0.02
-    )
+    assert effect_model(data, null.features, [(2, 3)]).held_out_shares([(2, 3)])[0] < 0.02
 
 
 def test_more_samples_show_smaller_effects():
@@ -213,7 +210,7 @@ def number_problem(n=150, seed=0):
 def test_the_covariance_of_class_effects_is_the_sandwich_over_what_is_left():
     """H I H, enlarged by the share of the samples that the fit has used up."""
     for data, n_free in ((xor_problem(150), 1), (additive_problem(n_classes=3), 2)):
-        model = effect_model(data, np.arange(3), [(0, 1)], 1.0)
+        model = effect_model(data, np.arange(3), [(0, 1)])
         mu, Z, weight = data.outcome.link.means(model.Z @ model.coefficients), model.Z, data.weight
         n_logits, m = mu.shape[1], Z.shape[1]
         information = np.zeros((n_logits * m, n_logits * m))
@@ -230,7 +227,7 @@ def test_the_covariance_of_class_effects_is_the_sandwich_over_what_is_left():
 
 def test_the_covariance_of_number_effects_is_whites_over_what_is_left():
     data = number_problem()
-    model = effect_model(data, np.arange(4), [(0, 1)], 1.0)
+    model = effect_model(data, np.arange(4), [(0, 1)])
     Z, weight = model.Z, data.weight
     penalty = np.maximum(model.penalty, INTERCEPT_PENALTY)
     information = Z.T @ (weight[:, None] * Z)
@@ -255,7 +252,7 @@ def cleared_columns(model, features):
 def test_the_size_of_an_effect_is_that_of_its_values():
     """sqrt of the mean square of what it adds, over as many samples as are left, less tr(MK)."""
     for data in (xor_problem(), additive_problem(n_classes=3), number_problem()):
-        model = effect_model(data, np.arange(4), [(0, 1)], 1.0)
+        model = effect_model(data, np.arange(4), [(0, 1)])
         block = model.block((0, 1))
         left = data.n - block.slope.shape[0]
         spread = np.mean(data.weight @ block.contribution**2 / left)
@@ -273,7 +270,7 @@ def test_the_size_of_an_effect_is_that_of_its_values():
 
 def test_cleared_columns_have_nothing_of_their_main_effects():
     data = number_problem()
-    model = effect_model(data, np.arange(4), [(0, 1)], 1.0)
+    model = effect_model(data, np.arange(4), [(0, 1)])
     for features in ((0, 1), (2,)):
         block, cleared = model.block(features), cleared_columns(model, features)
         G = model.main_effects(features, slice(None))
@@ -351,7 +348,7 @@ def test_the_error_of_a_surface_is_that_of_its_columns():
     X[::9, 0] = np.nan
     y = (rng.random(300) < 1 / (1 + np.exp(-2 * (X[:, 0] == X[:, 1])))).astype(int)
     data = encoded(X, y)
-    model = effect_model(data, np.arange(3), [(0, 1)], 1.0)
+    model = effect_model(data, np.arange(3), [(0, 1)])
     drawn, block = surface(model, (0, 1)), model.block((0, 1))
     is_known = data.levels[0].code >= 0
     cells = data.levels[0].code[is_known], data.levels[1].code[is_known]

@@ -27,9 +27,9 @@ from immigrate.estimators.measured_effects import Subject
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
 from immigrate.inference.adjustment import Adjustment
-from immigrate.inference.blas import one_blas_thread
 from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
+from immigrate.kernels.blas import one_blas_thread
 from immigrate.messages import progress
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
@@ -249,6 +249,7 @@ class InteractionTest(StoredEstimator):
         self._adopt(findings)
         return self
 
+    @one_blas_thread()
     def effect(self, feature_1: Any, feature_2: Any) -> PairEffect:
         """How two features act together: a surface, or a value per level, with intervals.
 

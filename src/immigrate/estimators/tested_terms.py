@@ -163,8 +163,8 @@ class EffectSource:
         Columns with a main effect in the model, and those whose main effect is rough.
     pairs : tuple of tuple
         Pairs of columns that were found, as many as can be measured together.
-    strength : float
-        Of the penalty, where there is no pair.
+    strength : float or None
+        Of the penalty of the main effects, the one for the pairs found; None to choose it.
     subject : Subject
         What is more likely where an effect is positive.
     """
@@ -174,7 +174,7 @@ class EffectSource:
     features: tuple[int, ...]
     rough: tuple[int, ...]
     pairs: tuple[Term, ...]
-    strength: float
+    strength: float | None
     subject: Subject
 
     @property
@@ -284,13 +284,14 @@ class Settings:
         contrasts = null.contrasts(data)
         features = self._features(feature_evidence(data, null, contrasts))
         named = Named(np.array(read.names, dtype=object), columns)
+        found = tuple(named.columns_of(measurable_terms(data, tested.terms_found)))
         source = EffectSource(
             read if held_out is None else held_out,
             self.question.adjusted,
             tuple(columns[np.union1d(null.features, features.shown)].tolist()),
             tuple(columns[sorted(data.rough)].tolist()),
-            tuple(named.columns_of(measurable_terms(data, tested.terms_found))),
-            null.strength,
+            found,
+            None if found else null.strength,
             self.subject,
         )
         self.effort.run.stage = "sizes of effects"
@@ -305,7 +306,8 @@ class Settings:
             public,
             n_tests,
             detectable_size(contrasts, n_tests, self.alpha, unit),
-            source,
+            # One more pair hardly moves the choice, and choosing is most of the work.
+            replace(source, strength=effects.model.strength),
         )
 
     def _foretell(self, data: Encoded, columns: Codes) -> None:

@@ -119,6 +119,8 @@ class EffectModel:
     data : Encoded
     Z : columns of shape (n, m)
     penalty : ndarray of shape (m,)
+    strength : float
+        Of the penalty of the main effects.
     coefficients : ndarray of shape (m, n_logits)
     owners : list of tuple
         The features that each column of `Z` belongs to; the intercept's are none.
@@ -129,6 +131,7 @@ class EffectModel:
     data: Encoded
     Z: Columns
     penalty: Array
+    strength: float
     coefficients: Array
     owners: list[Term]
     design: Callable[[Encoded], Columns]
@@ -235,11 +238,11 @@ class EffectModel:
 
 
 def effect_model(
-    data: Encoded, features: Codes, terms: list[Term], strength: float
+    data: Encoded, features: Codes, terms: list[Term], strength: float | None = None
 ) -> EffectModel:
     """Main effects of features and of those of `terms`, and the terms.
 
-    `strength` is that of the penalty where there are no terms beside which to choose it anew.
+    `strength` is that of the penalty of the main effects; without it cross-validation chooses it.
     """
     inside = {a for term in terms for a in term}
     features = np.union1d(features, sorted(inside)).astype(np.intp)
@@ -257,7 +260,7 @@ def effect_model(
 
     Z, sample = full_design(data), sample_for_folds(data)
     near = Z if sample is data else full_design(sample)
-    if terms:
+    if strength is None:
         strength = chosen_strength(sample, near, relative, fixed)
     share = np.concatenate([share, np.ones(len(fixed) - len(owner))])
     penalty = strength * share * relative + fixed
@@ -267,7 +270,7 @@ def effect_model(
     beta = ridge_coefficients(Z, data.Y, data.weight, penalty, start, link=link)
     owners: list[Term] = [() if a < 0 else (int(a),) for a in owner]
     owners += [term for term, block in zip(terms, blocks) for _ in block.penalty]
-    return EffectModel(data, Z, penalty, beta, owners, full_design)
+    return EffectModel(data, Z, penalty, strength, beta, owners, full_design)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immigrate.core.cones import Oracle, WeightSet, norm, oracle
+from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import ClassScores
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
@@ -196,13 +197,14 @@ class Descent(Solver):
         on_step: OnStep | None = None,
     ) -> Solution:
         """The weights found from `start`."""
-        return spectral_descent(
-            problem,
-            start,
-            sigma,
-            weight_set,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            first_step=first_step,
-            on_step=on_step,
-        )
+        with blas_threads_for(len(start)):
+            return spectral_descent(
+                problem,
+                start,
+                sigma,
+                weight_set,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                first_step=first_step,
+                on_step=on_step,
+            )

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from immigrate.core.cones import Oracle, WeightSet, oracle
+from immigrate.kernels.blas import blas_threads_for
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 
@@ -95,12 +96,13 @@ class FullSteps(Solver):
         on_step: OnStep | None = None,
     ) -> Solution:
         """The weights found from `start`; steps of any other length are not taken."""
-        return full_steps(
-            problem,
-            start,
-            sigma,
-            weight_set,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            on_step=on_step,
-        )
+        with blas_threads_for(len(start)):
+            return full_steps(
+                problem,
+                start,
+                sigma,
+                weight_set,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                on_step=on_step,
+            )
