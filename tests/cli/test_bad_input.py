@@ -120,6 +120,12 @@ CASES = {
         "--adjust-for names 'agee', which is no column. Did you mean 'age'? Columns: 'dose', "
         "'age', 'group'.",
     ),
+    "unknown column to adjust a report for": Case(
+        GOOD,
+        (*REPORT, "--adjust-for", "agee"),
+        "--adjust-for names 'agee', which is no column. Did you mean 'age'? Columns: 'dose', "
+        "'age', 'group'.",
+    ),
     "unknown pair": Case(
         GOOD,
         (*TEST, "--pairs", "dose:sex"),

@@ -15,7 +15,7 @@ import stored_models
 from cli.tables import csv_text, xor_table
 
 import immigrate
-from immigrate.cli._commands.test import chosen_pairs
+from immigrate.cli._evidence import chosen_pairs
 from immigrate.cli._comparison import Comparison, corrected_p
 from immigrate.cli._models import StoredModel, load_model, save_model
 
@@ -165,6 +165,16 @@ def test_options_of_the_test_reach_it(run, tmp_path):
     assert "adjusted for group" in content["methods"]
     run(*common, "--drop", "site", "--drop", "group")
     assert json.loads((tmp_path / "e.json").read_text())["n_tests"] == 1
+
+
+def test_options_of_the_test_reach_the_report(run, tmp_path):
+    (tmp_path / "t.csv").write_text(csv_text(xor_table()))
+    common = ("report", "t.csv", "--target", "outcome", "--out", "page.html")
+    ended = run(*common, "--pairs", "dose", "--adjust-for", "group")
+    assert ended.code == 0
+    assert "1 of 1 pairs, beyond" in ended.out
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "It was adjusted for group." in page
 
 
 def test_a_number_can_be_the_outcome_of_a_test(run, tmp_path):

@@ -18,10 +18,11 @@ from immigrate import (
     Columns,
     IM4EClassifier,
     ImmigrateClassifier,
+    InteractionTest,
     Report,
     Screen,
 )
-from immigrate.datasets import make_monk1, make_xor
+from immigrate.datasets import make_monk1, make_trial, make_xor
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -132,11 +133,37 @@ def test_other_models_are_refused(small):
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({"cv": 1}, "cv must be at least 2"), ({"alpha": 2}, "alpha must be a number between 0")],
+    [
+        ({"cv": 1}, "cv must be at least 2"),
+        ({"test": InteractionTest(alpha=2)}, "alpha must be a number between 0"),
+        ({"test": InteractionTest(order=3)}, "The report shows pairs and classes, and "),
+        ({"test": InteractionTest(adjust_for=["aeg"])}, "adjust_for names 'aeg', but the columns"),
+    ],
 )
 def test_bad_parameters_say_what_to_do(small, parameters, message):
     with pytest.raises(ValueError, match=message):
         Report.of(*small, quick(), **parameters)
+
+
+def test_the_test_of_a_report_can_be_chosen():
+    table = make_trial(random_state=0)
+    test = InteractionTest(adjust_for=["age"], pairs="treatment", adjust="fdr", alpha=0.1)
+    report = Report.of(table, "outcome", quick(), test=test, cv=2)
+    said, text = report.summary["test"], text_of(report.html())
+    assert said["n_pairs"] == 7  # of nine features one is adjusted for, and seven others remain
+    assert "age" not in report.summary["features"]["name"]
+    assert said["alpha"] == 0.1 and "at a false discovery rate of 0.1." in text
+    assert "adjust_for=['age']" in text and "The test is adjusted for age" in text
+    assert "Only the pairs that were asked for are tested" in text
+    assert not hasattr(test, "table_")
+
+
+def test_a_label_is_written_as_the_user_wrote_it():
+    table = make_trial(random_state=0).replace({"outcome": {"relapse": "a", "recovered": "A"}})
+    report = Report.of(table, "outcome", quick(), cv=2)
+    words = {d["words"] for answer in report.summary["answers"] for d in answer["details"]} - {""}
+    directions = {row["direction"] for row in report.summary["test"]["found"]}
+    assert words and {f"{direction}." for direction in directions} <= words
 
 
 def test_missing_jinja_says_what_to_install_before_any_work(monkeypatch):

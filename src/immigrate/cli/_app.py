@@ -60,6 +60,23 @@ Categorical = Annotated[
         metavar="COLUMN", help="Column whose numbers are names of groups; may be repeated."
     ),
 ]
+AdjustFor = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that is always in the model and in no pair; may be repeated.",
+    ),
+]
+Pairs = Annotated[
+    str,
+    typer.Option(
+        metavar="PAIRS", help="Pairs to test: those of one feature, or age:dose,age:sex."
+    ),
+]
+Split = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Share of the rows that measure effects and choose none."),
+]
 OutcomeOption = Annotated[Outcome, typer.Option(help="What the target is.")]
 Jobs = Annotated[
     int | None, typer.Option(metavar="N", help="Processes or threads; -1 for all cores.")
@@ -115,7 +132,10 @@ def report(
     ] = "",
     drop: Drop = None,
     categorical: Categorical = None,
+    adjust_for: AdjustFor = None,
+    pairs: Pairs = "",
     outcome: OutcomeOption = Outcome.auto,
+    split: Split = None,
     jobs: Jobs = None,
     delimiter: Delimiter = "",
     decimal: Decimal = "",
@@ -125,10 +145,12 @@ def report(
 ) -> Work:
     """One page about a table: what matters, how sure, how well it predicts."""
     from immigrate.cli._commands.report import report as work
+    from immigrate.cli._evidence import Options
 
     reading = _reading(delimiter, decimal, encoding, sheet, missing)
     asked = _asked(table, target, reading, drop, categorical, outcome)
-    return partial(work, asked, out, title, jobs, outcome.value)
+    options = Options(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
+    return partial(work, asked, options, out, title)
 
 
 @app.command("test")
@@ -145,26 +167,10 @@ def evidence(
     ] = None,
     drop: Drop = None,
     categorical: Categorical = None,
-    adjust_for: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column that is always in the model and in no pair; may be repeated.",
-        ),
-    ] = None,
-    pairs: Annotated[
-        str,
-        typer.Option(
-            metavar="PAIRS", help="Pairs to test: those of one feature, or age:dose,age:sex."
-        ),
-    ] = "",
+    adjust_for: AdjustFor = None,
+    pairs: Pairs = "",
     outcome: OutcomeOption = Outcome.auto,
-    split: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE", help="Share of the rows that measure effects and choose none."
-        ),
-    ] = None,
+    split: Split = None,
     jobs: Jobs = None,
     delimiter: Delimiter = "",
     decimal: Decimal = "",
@@ -173,8 +179,8 @@ def evidence(
     missing: Missing = None,
 ) -> Work:
     """The evidence: which features matter, which act together."""
-    from immigrate.cli._commands.test import Options
     from immigrate.cli._commands.test import test as work
+    from immigrate.cli._evidence import Options
 
     reading = _reading(delimiter, decimal, encoding, sheet, missing)
     # The test takes numbers for classes by itself.

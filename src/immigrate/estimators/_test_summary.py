@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from immigrate._version import __version__
-from immigrate.estimators.tested_terms import ORDER_NAMES, of_the_null_model
+from immigrate.estimators.tested_terms import ORDER_NAMES, adjustment_of, of_the_null_model
 
 if TYPE_CHECKING:
     from immigrate.estimators._interaction_test import InteractionTest
@@ -124,7 +124,6 @@ def methods_paragraph(test: InteractionTest) -> str:
     """What a paper has to say about the test."""
     fitted, model, source = test._fitted_as, test.additive_model_, test._effect_source
     name = ORDER_NAMES[fitted["order"]]
-    kind = fitted["adjust"] if isinstance(fitted["adjust"], str | None) else "westfall-young"
     n_classes = len(source.subject.classes)
     regression = {0: "linear", 2: "logistic"}.get(n_classes, "multinomial logistic")
     what = "the mean of the outcome" if not n_classes else "the log-odds of the classes"
@@ -139,7 +138,7 @@ def methods_paragraph(test: InteractionTest) -> str:
         "The statistic is a quadratic form of products of functions of the features with the "
         "residuals of the null model, combined from several forms by the Cauchy method"
         + (", with variances estimated from the residuals." if not n_classes else "."),
-        f"P-values were adjusted for {test.n_tests_} tests by {ADJUSTED_BY[kind]}"
+        f"P-values were adjusted for {test.n_tests_} tests by {ADJUSTED_BY[adjustment_of(test)]}"
         f" (alpha = {fitted['alpha']:g}).",
     ]
     if fitted["stepwise"]:

@@ -369,6 +369,12 @@ def of_the_null_model(model: AdditiveModel) -> str:
     )
 
 
+def adjustment_of(test: InteractionTest) -> str | None:
+    """The name of the adjustment that a fitted test made; None where it made none."""
+    adjust = test._fitted_as["adjust"]
+    return adjust if isinstance(adjust, str | None) else "westfall-young"
+
+
 def fitted_on_read(
     test: InteractionTest, read: ReadTable, classes: NDArray[Any] | None = None
 ) -> InteractionTest:

@@ -53,8 +53,19 @@ def size_text(row: dict[str, Any]) -> str:
 
 
 def sentence(words: str) -> str:
-    """Words with a full stop and a large first letter, or nothing where there are none."""
-    return f"{words[0].upper()}{words[1:]}." if words else ""
+    """Words with a full stop, or nothing where there are none.
+
+    A label begins as the user wrote it: "a" and "A" may be two classes.
+
+    Examples
+    --------
+    >>> from immigrate.report._answers import sentence
+    >>> sentence("relapse is more likely where age is high"), sentence("class 1 is more likely")
+    ('relapse is more likely where age is high.', 'Class 1 is more likely.')
+    """
+    if words.startswith("class "):
+        words = f"Class {words.removeprefix('class ')}"
+    return f"{words}." if words else ""
 
 
 def _answer(question: str, names: list[str], remark: str, **more: Any) -> Answer:
@@ -91,7 +102,7 @@ def _of_features(test: dict[str, Any]) -> Answer:
     return _answer(
         question,
         _headline([[row["feature"]] for row in shown]),
-        f"{len(shown):,} of {n:,}, each on its own, at a family-wise error of {test['alpha']:g}.",
+        f"{len(shown):,} of {n:,}, each on its own, {test['error']}.",
         details=[
             _evidence([row["feature"]], row, _own_size(row, test["alpha"]))
             for row in shown[:MOST_DETAILED]
@@ -118,8 +129,7 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
     return _answer(
         question,
         _headline(pairs),
-        f"{len(found)} of {n:,} pairs, beyond the features' own effects, at a family-wise error "
-        f"of {test['alpha']:g}.",
+        f"{len(found)} of {n:,} pairs, beyond the features' own effects, {test['error']}.",
         details=[
             _evidence(pair, row, f"size {size_text(row)}")
             for pair, row in zip(pairs[:MOST_DETAILED], found)

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from immigrate.checks import check_count, check_share
+from immigrate.checks import check_count
 from immigrate.columns import ColumnWarning
 from immigrate.estimators import (
     ImmigrateClassifier,
@@ -81,7 +81,7 @@ class Report:
         title: str = "IMMIGRATE report",
         cv: Any = None,
         groups: Any = None,
-        alpha: float = 0.05,
+        test: InteractionTest | None = None,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> Self:
@@ -108,9 +108,13 @@ class Report:
             Whom each sample is of, or the name of the column of `X` that says so. Nobody is on
             both sides of a fold. Where somebody has more than one sample features and pairs are
             not tested, because the test takes samples to be independent.
-        alpha : float, default=0.05
-            Adjusted p-value up to which a feature is said to matter, and two features to act
-            together.
+        test : InteractionTest, optional
+            How features and pairs are tested; a clone is fitted. By default
+            ``InteractionTest()``. ``InteractionTest(alpha=0.1)`` names features and pairs up to
+            an adjusted p of 0.1, ``adjust_for=["age"]`` keeps a covariate in the model and out
+            of all pairs, ``pairs="dose"`` tests the pairs of one feature, and ``split=0.5``
+            measures effects on samples that chose no pair. Columns are read as the model reads
+            them.
         n_jobs : int, default=None
             Threads of the fit and of the test, processes over folds. The page does not depend
             on it.
@@ -123,20 +127,20 @@ class Report:
         """
         template_environment()
         _check_folds(cv)
-        check_share("alpha", alpha)
+        test = InteractionTest() if test is None else _checked_test(test)
         if estimator is not None:
             _check_has_weights(_last_step(estimator))
         given = Given.of(X, y, reads_table=not isinstance(estimator, Pipeline), groups=groups)
         say = progress if verbose else _silence
         is_wide = np.shape(given.X)[1] > WIDE
         choices = [] if estimator is not None or not is_wide else [_words_of_screen(given.X)]
+        choices += _words_of_test(test)
         estimator = _default(is_wide) if estimator is None else estimator
         folds = (FOLDS_OF_WIDE if is_wide else FOLDS) if cv is None else cv
         say(f"fit of {type(_last_step(estimator)).__name__} on all samples")
         model, warned = _fitted(estimator, given, n_jobs)
         last = _last_step(model)
-        test = InteractionTest(alpha=alpha, n_jobs=n_jobs, verbose=verbose)
-        evidence = _evidence(given, last, test, say)
+        evidence = _evidence(given, last, _with_jobs(test, n_jobs, verbose), say)
         found = performance(given, estimator, folds, n_jobs=n_jobs, verbose=verbose)
         say("joint effects and the page")
         summary = summarised(
@@ -148,6 +152,7 @@ class Report:
             performance=found,
             warned=warned,
             choices=choices,
+            settings=repr(test),
         )
         return cls(summary=summary, estimator=model, test=evidence.test)
 
@@ -217,6 +222,25 @@ def _check_folds(cv: Any) -> None:
         raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
 
 
+def _checked_test(test: Any) -> InteractionTest:
+    """The test itself, if it is one of pairs in a table with classes."""
+    if not isinstance(test, InteractionTest):
+        raise TypeError(f"test must be an InteractionTest or None, got {test!r}.")
+    if test.order != 2 or test.outcome == "number":
+        raise ValueError(
+            f"The report shows pairs and classes, and {test!r} is about something else. Fit it "
+            "on its own, and print its summary()."
+        )
+    test._check_parameters()
+    return test
+
+
+def _with_jobs(test: InteractionTest, n_jobs: int | None, verbose: bool) -> InteractionTest:
+    """A clone that works with as many threads as the report, unless the user gave it a number."""
+    own = clone(test)
+    return own.set_params(n_jobs=n_jobs if own.n_jobs is None else own.n_jobs, verbose=verbose)
+
+
 def _default(is_wide: bool) -> ImmigrateClassifierCV:
     """The model of a table; a wide one is screened."""
     if not is_wide:
@@ -233,6 +257,22 @@ def _words_of_screen(X: Any) -> str:
         "features that matter only together. The test does not: it looks at all features and all "
         "pairs."
     )
+
+
+def _words_of_test(test: InteractionTest) -> list[str]:
+    """What the test leaves out by the user's wish."""
+    words = []
+    if test.adjust_for is not None:
+        covariates = ", ".join(map(str, np.atleast_1d(test.adjust_for)))
+        words.append(
+            f"The test is adjusted for {covariates}: in its model of the features' own effects, "
+            "tested neither alone nor in a pair."
+        )
+    if test.pairs is not None:
+        words.append(
+            "Only the pairs that were asked for are tested, and p-values are adjusted for these."
+        )
+    return words
 
 
 def _silence(line: str) -> None:

@@ -38,6 +38,7 @@ def summarised(
     performance: dict[str, Any] | None,
     warned: Sequence[str] = (),
     choices: Sequence[str] = (),
+    settings: str = "InteractionTest()",
 ) -> dict[str, Any]:
     """What a test found in a table, how well a model predicts, and what it uses.
 
@@ -57,6 +58,8 @@ def summarised(
         Warnings of the fit.
     choices : sequence of str
         What was decided for the user, in words.
+    settings : str
+        The test, as it can be typed.
     """
     has_steps_before = estimator is not model and len(estimator) > 1
     values = read_table(model, estimator[:-1].transform(given.X) if has_steps_before else given.X)
@@ -70,7 +73,7 @@ def summarised(
         "version": __version__,
         "data": data_summary(given, model, values, pairs["names"]),
         "performance": performance,
-        "test": evidence.summary(),
+        "test": evidence.summary() | {"settings": settings},
         "features": evidence.features(weights, importances(model)),
         "pairs": pairs,
         "samples": drawn_samples(evidence.read, np.ravel([pairs["a"], pairs["b"]], "F").tolist()),

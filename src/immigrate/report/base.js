@@ -51,7 +51,8 @@ function sizeText(size, low, high) {
   const ends = low === null ? "" : ` (${low.toFixed(2)} to ${high.toFixed(2)})`;
   return size.toFixed(2) + ends;
 }
-const sentence = words => (words ? `${words[0].toUpperCase()}${words.slice(1)}.` : "");
+// A label begins as the user wrote it: "a" and "A" may be two classes.
+const sentence = words => (words ? `${words.replace(/^class /, "Class ")}.` : "");
 
 function say(text) {
   byId("live").textContent = text;

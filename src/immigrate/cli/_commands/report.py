@@ -5,28 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 
 from immigrate.cli._errors import CommandError, plain_words
+from immigrate.cli._evidence import Options
 from immigrate.cli._outputs import check_outputs, writing
 from immigrate.cli._screen import note, show, working
 from immigrate.cli._tables import Asked
 
 
-def report(asked: Asked, out: Path | None, title: str, jobs: int | None, outcome: str) -> None:
+def report(asked: Asked, options: Options, out: Path | None, title: str) -> None:
     """Write the page and print its answers, and what it left out."""
-    if outcome == "number":
+    if options.outcome == "number":
         raise CommandError(
             "the report explains classes; immigrate test --outcome number tests numbers."
         )
     out = out or default_page(asked.path)
     check_outputs(out, inputs=(asked.path,))
     question = asked.read()
+    parameters = options.parameters(list(question.X.columns))
     with working("report"):
+        from immigrate import InteractionTest
         from immigrate.report import Report
 
         page = Report.of(
             question.table,
             asked.target,
             title=title or question.name,
-            n_jobs=jobs,
+            test=InteractionTest(**parameters),
+            n_jobs=options.jobs,
             verbose=True,
         )
         with writing(out):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from immigrate._version import __version__
-from immigrate.cli._errors import CommandError, listed, plain_words, unknown_column
+from immigrate.cli._errors import CommandError, listed, plain_words
+from immigrate.cli._evidence import Options
 from immigrate.cli._outputs import check_outputs, write_json, write_text
 from immigrate.cli._screen import show, show_table, working
 from immigrate.cli._tables import Asked
@@ -18,18 +17,6 @@ from immigrate.files import spreadsheet_csv
 
 # Rows of each table on the screen; files hold all.
 MOST_SHOWN = 10
-PAIRS_FORM = "--pairs takes a feature, or pairs such as age:dose,age:sex"
-
-
-@dataclass(frozen=True)
-class Options:
-    """What is asked of the test."""
-
-    adjust_for: tuple[str, ...] = ()
-    pairs: str = ""
-    outcome: str = "auto"
-    split: float | None = None
-    jobs: int | None = None
 
 
 def test(asked: Asked, options: Options, csv: Path | None, json: Path | None) -> None:
@@ -42,20 +29,12 @@ def test(asked: Asked, options: Options, csv: Path | None, json: Path | None) ->
             f"{listed(names) or 'nothing'} is the only feature, and a pair takes two; immigrate "
             "report does without."
         )
-    for name in options.adjust_for:
-        if name not in names:
-            raise unknown_column("--adjust-for", name, names)
+    parameters = options.parameters(names)
     with working("test of features and pairs"):
         from immigrate import InteractionTest
 
-        tested = InteractionTest(
-            adjust_for=list(options.adjust_for) or None,
-            pairs=chosen_pairs(options.pairs, names),
-            outcome=options.outcome,
-            split=options.split,
-            n_jobs=options.jobs,
-            verbose=1,
-        ).fit(question.X, question.y)
+        tested = InteractionTest(**parameters, n_jobs=options.jobs, verbose=1)
+        tested.fit(question.X, question.y)
     show(plain_words(tested.summary()))
     show_evidence(tested)
     if csv is not None:
@@ -64,55 +43,6 @@ def test(asked: Asked, options: Options, csv: Path | None, json: Path | None) ->
     if json is not None:
         write_json(json, as_json(tested, question.name, asked.target))
         show(f"evidence: {json}")
-
-
-def chosen_pairs(text: str, names: Sequence[str]) -> Any:
-    """What `--pairs` names: one feature, or pairs of them; names may hold colons themselves.
-
-    Examples
-    --------
-    >>> from immigrate.cli._commands.test import chosen_pairs
-    >>> chosen_pairs("age:dose,age:sex", ["age", "dose", "sex"])
-    [('age', 'dose'), ('age', 'sex')]
-    >>> chosen_pairs("age", ["age", "dose"])
-    'age'
-    """
-    if not text:
-        return None
-    if text in names:
-        return text
-    if ":" not in text:
-        raise unknown_column("--pairs", text, names)
-    return _pairs(text, names)
-
-
-def _pairs(text: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of names that are separated by commas, which names may hold too."""
-    pieces, pairs, begun = text.split(","), list[tuple[str, str]](), ""
-    for piece in pieces:
-        begun = f"{begun},{piece}" if begun else piece
-        pair = _pair(begun, names)
-        if pair:
-            pairs.append(pair)
-            begun = ""
-    if begun:
-        raise _not_a_pair(begun, names)
-    return pairs
-
-
-def _pair(text: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """The two names that a colon separates, one of the colons in them."""
-    places = (place for place, letter in enumerate(text) if letter == ":")
-    cuts = ((text[:place].strip(), text[place + 1 :].strip()) for place in places)
-    return next((cut for cut in cuts if set(cut) <= set(names)), None)
-
-
-def _not_a_pair(text: str, names: Sequence[str]) -> CommandError:
-    parts = [part.strip() for part in text.split(":")]
-    unknown = [part for part in parts if part not in names]
-    if len(parts) == 2 and unknown:
-        return unknown_column("--pairs", unknown[0], names)
-    return CommandError(f"{PAIRS_FORM}; '{text}' is none.")
 
 
 def show_evidence(tested: Any) -> None:
