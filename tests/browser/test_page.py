@@ -97,6 +97,23 @@ def test_a_cell_of_the_map_opens_its_pair(page, trial):
     assert page.one("#pair-table tr.chosen").get_attribute("data-row") == "5"
 
 
+def test_arrows_walk_over_the_map_and_enter_opens(page, trial):
+    page.open(trial)
+    page.click("#tab-map")
+    assert len(page.all("#pair-map .cell[tabindex='0']")) == 1
+    page.js("document.querySelector(\"#pair-map .cell[tabindex='0']\").focus()")
+    here = "return [+document.activeElement.dataset.row, +document.activeElement.dataset.column]"
+    row, column = page.js(here)
+    for key in ("\ue015", "\ue015", "\ue014"):  # down, down, right
+        page.js("return document.activeElement").send_keys(key)
+    assert page.js(here) == [row + 2, column + 1]
+    cell = page.js("return document.activeElement")
+    pair = int(cell.get_attribute("data-pair"))
+    cell.send_keys("\ue007")
+    page.click("#tab-table")
+    assert picture(page) == rows(page)[pair]
+
+
 def test_a_feature_of_the_map_opens_it(page, trial):
     page.open(trial)
     page.click("#tab-map")

@@ -382,7 +382,8 @@ def test_mirrors_of_a_pair_are_not_found_again():
 def test_wide_tables_are_screened_and_the_page_says_so():
     X, y = make_xor(60, 160, random_state=0)
     report = Report.of(X.assign(strong=y + 0.1 * X["a"]), y)
-    assert report.estimator.estimator.screen.max_features == 100
+    screen = report.estimator.estimator.screen
+    assert (screen.by, screen.max_features) == ("pairs", 100)
     assert report.summary["performance"]["n_folds"] == 5
     text = text_of(report.html())
     assert "With 161 features the model is screened: at most 100 of them" in text

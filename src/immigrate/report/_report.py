@@ -98,7 +98,7 @@ class Report:
             `ImmigrateClassifier`, `ImmigrateClassifierCV`, `BoostedImmigrateClassifier`, or a
             pipeline that ends in one. A clone is fitted. By default
             ``ImmigrateClassifierCV()``; with more than 150 features behind a screen that keeps
-            at most 100, in every fold anew.
+            at most 100 and those of the strongest pairs, in every fold anew.
         title : str, default="IMMIGRATE report"
         cv : int, splitter or iterable of splits, default=None
             A number of folds, two at least, and fewer where a class is too small for so many;
@@ -245,17 +245,16 @@ def _default(is_wide: bool) -> ImmigrateClassifierCV:
     """The model of a table; a wide one is screened."""
     if not is_wide:
         return ImmigrateClassifierCV()
-    screen = Screen("im4e", max_features=KEPT_OF_WIDE)
+    screen = Screen("pairs", max_features=KEPT_OF_WIDE)
     return ImmigrateClassifierCV(ImmigrateClassifier(screen=screen))
 
 
 def _words_of_screen(X: Any) -> str:
     return (
         f"With {np.shape(X)[1]} features the model is screened: at most {KEPT_OF_WIDE} of them, "
-        "those that IM4E finds strongest one by one, enter the weight matrix, and the screen is "
-        "made anew in every fold. It can lose "
-        "features that matter only together. The test does not: it looks at all features and all "
-        "pairs."
+        "those that IM4E finds strongest one by one, and the 20 of the strongest pairs enter the "
+        "weight matrix. The screen is made anew in every fold, without the samples held out. The "
+        "test looks at all features and all pairs."
     )
 
 

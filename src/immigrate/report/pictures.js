@@ -14,6 +14,29 @@ function placesByEvidence(pairs, most) {
   return [...seen];
 }
 
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const isPress = event => event.key === "Enter" || event.key === " ";
+
+// The cells of a map are one stop of the Tab key: arrows go from cell to cell, Enter opens.
+function walkable(svg, cells) {
+  const at = new Map(cells.map(cell => [`${cell.dataset.row} ${cell.dataset.column}`, cell]));
+  cells.forEach((cell, k) => cell.setAttribute("tabindex", k ? -1 : 0));
+  svg.addEventListener("keydown", event => {
+    const cell = event.target.closest(".cell"),
+      step = ARROWS[event.key];
+    if (!cell || !(step || isPress(event))) return;
+    event.preventDefault();
+    if (!step) return cell.dispatchEvent(new MouseEvent("click"));
+    let [row, column, next] = [+cell.dataset.row, +cell.dataset.column];
+    // A pair that is not listed has no cell: go on to the next that has one.
+    for (let k = 0; k < MOST_IN_MAP && !next; k++) next = at.get(`${(row += step[0])} ${(column += step[1])}`);
+    if (!next) return;
+    cell.setAttribute("tabindex", -1);
+    next.setAttribute("tabindex", 0);
+    next.focus();
+  });
+}
+
 function heatMap(threshold, openPair, openFeature) {
   const { pairs, features } = data,
     places = placesByEvidence(pairs, MOST_IN_MAP),
@@ -36,6 +59,10 @@ function heatMap(threshold, openPair, openFeature) {
         height: side - 2,
         rx: 2,
         class: `cell accent-fill${isFound ? " found-cell" : ""}`,
+        role: "button",
+        "aria-label": title,
+        "data-row": i,
+        "data-column": j,
         "fill-opacity": p !== null && p > threshold ? 0.04 + 0.25 * strength(p) : 0.06 + 0.94 * strength(p),
         onclick: act,
       },
@@ -73,6 +100,7 @@ function heatMap(threshold, openPair, openFeature) {
       svg.append(rect);
     }
   }
+  walkable(svg, [...svg.querySelectorAll(".cell")]);
   const rest = new Set([...pairs.a, ...pairs.b]).size - m;
   return figure(
     svg,
@@ -128,7 +156,7 @@ function network(threshold, openPair) {
           "data-pair": i,
           onclick: act,
           onkeydown: event => {
-            if (event.key === "Enter" || event.key === " ") {
+            if (isPress(event)) {
               event.preventDefault();
               act();
             }
