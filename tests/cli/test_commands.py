@@ -15,8 +15,8 @@ import stored_models
 from cli.tables import csv_text, xor_table
 
 import immigrate
-from immigrate.cli._evidence import chosen_pairs
 from immigrate.cli._comparison import Comparison, corrected_p
+from immigrate.cli._evidence import chosen_pairs
 from immigrate.cli._models import StoredModel, load_model, save_model
 
 HEAVY = {"numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib"}

@@ -343,3 +343,18 @@ def test_a_fitted_test_survives_a_pickle(fitted):
     again = pickle.loads(pickle.dumps(fitted))
     assert again.summary() == fitted.summary()
     np.testing.assert_array_equal(again.effect(0, 1).value, fitted.effect(0, 1).value)
+
+
+@pytest.mark.parametrize("with_gaps", [False, True])
+def test_words_call_flags_and_ordered_levels_by_their_names(with_gaps):
+    rng = np.random.default_rng(0)
+    smoker, stage = rng.random(300) < 0.5, rng.integers(0, 3, 300)
+    y = np.where(rng.random(300) < np.where(smoker == (stage > 0), 0.9, 0.1), "ill", "well")
+    grades = pd.Categorical.from_codes(stage, ["early", "middle", "late"], ordered=True)
+    table = pd.DataFrame({"smoker": smoker, "stage": grades, "x": rng.normal(size=300)})
+    if with_gaps:
+        table["smoker"] = table["smoker"].astype(object).where(rng.random(300) < 0.9)
+    direction = InteractionTest().fit(table, y).selected_.loc[0, "direction"]
+    assert "smoker is True" in direction
+    assert "smoker is False" in direction
+    assert "stage is early" in direction

@@ -84,6 +84,14 @@ class ColumnReader:
         return np.array([kind is Kind.NOMINAL for kind in self.kinds], dtype=bool)
 
     @property
+    def level_names(self) -> list[Levels]:
+        """What the values of each column are called; nothing for numbers."""
+        return [
+            (False, True) if kind is Kind.FLAG else levels
+            for kind, levels in zip(self.kinds, self.levels)
+        ]
+
+    @property
     def is_used(self) -> Mask:
         """Mask of the columns that a model may use."""
         mask = np.ones(len(self.names), dtype=bool)

@@ -242,7 +242,7 @@ class InteractionTest(StoredEstimator):
             table.reader.names,
             weight,
             table.numbers,
-            table.reader.levels,
+            table.reader.level_names,
         )
         findings = self._findings(read, classes, getattr(y, "name", None))
         replace(table, classes=classes).keep_on(self)

@@ -280,7 +280,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
             table.codes,
             reader.names,
             sample_weight,
-            level_names=reader.levels,
+            level_names=reader.level_names,
         )
         self.test_ = fitted_on_read(test, read, table.classes)
         return self.test_.selected_

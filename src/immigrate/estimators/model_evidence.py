@@ -52,7 +52,7 @@ def given_table(model: Any) -> ReadTable | None:
         np.array(reader.names, dtype=object)[is_feature],
         # D sums to 1; the test reads weights as counts.
         as_counts(references.anchor_weight),
-        level_names=[levels for levels, is_in in zip(reader.levels, is_feature) if is_in],
+        level_names=[levels for levels, is_in in zip(reader.level_names, is_feature) if is_in],
     )
 
 

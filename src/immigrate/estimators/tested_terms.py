@@ -126,8 +126,9 @@ class ReadTable:
         names: Any = self.level_names[column] if len(self.level_names) else ()
         x = self.values[:, column]
         if np.isnan(x).any() and np.all(levels.code >= 0):
-            # One value or missing: a flag, whose levels are 0 where it is missing and 1.
-            known = str(names[0]) if len(names) else f"{np.nanmin(x):g}"
+            # One value or missing: levels are 0 where it is missing and 1.
+            one = np.nanmin(x)
+            known = str(names[int(one)]) if len(names) else f"{one:g}"
             return lambda place: known if place else "missing"
 
         def text(place: int) -> str:

@@ -38,13 +38,10 @@ def drawn_column(read: ReadTable, j: int, rows: np.ndarray) -> dict[str, Any]:
     """One feature: numbers, or places among levels; None where it is missing."""
     x = read.values[:, j].astype(np.float64)
     names = read.level_names[j] if len(read.level_names) else ()
-    if read.is_nominal[j]:
-        used = np.unique(x[~np.isnan(x)])
+    used = np.unique(x[~np.isnan(x)])
+    if read.is_nominal[j] or len(used) <= MOST_LEVELS:
         levels = [str(names[int(u)]) if int(u) < len(names) else f"{u:g}" for u in used]
         return {"levels": levels, "values": _places(x[rows], used)}
-    used = np.unique(x[~np.isnan(x)])
-    if len(used) <= MOST_LEVELS:
-        return {"levels": [f"{u:g}" for u in used], "values": _places(x[rows], used)}
     return {"levels": None, "values": [None if np.isnan(v) else float(v) for v in x[rows]]}
 
 
