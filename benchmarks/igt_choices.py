@@ -32,7 +32,7 @@ from paper.published import accuracies
 
 TABLES = ("BCW", "HMS", "IMM", "LYM", "SMR", "STA")
 SIGMAS = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
-PRUNES = (None, "auto")
+PENALTIES = (None, "prune")
 AS_RUN = {
     "solver": FullSteps,
     "constraint": "psd",
@@ -113,7 +113,7 @@ def _tuned(table, settings, seed):
                 random_state=seed,
             ),
             sigmas=SIGMAS,
-            prunes=PRUNES,
+            penalties=PENALTIES,
             rules=settings["rules"],
             cv=StratifiedKFold(settings["n_inner"], shuffle=True, random_state=seed),
         )
@@ -123,12 +123,12 @@ def _tuned(table, settings, seed):
 
 def _grid(table, rule, seed):
     """Accuracy over one repeat of every sigma and pruning."""
-    correct = np.zeros((len(SIGMAS), len(PRUNES)))
+    correct = np.zeros((len(SIGMAS), len(PENALTIES)))
     for X_train, y_train, X_test, y_test in _splits(table, AS_RUN, seed):
         for i, sigma in enumerate(SIGMAS):
-            for j, prune in enumerate(PRUNES):
+            for j, penalty in enumerate(PENALTIES):
                 model = ImmigrateClassifier(
-                    sigma, solver="paper", prune=prune, rule=rule, columns=Columns(scale=None)
+                    sigma, solver="paper", penalty=penalty, rule=rule, columns=Columns(scale=None)
                 )
                 correct[i, j] += np.sum(model.fit(X_train, y_train).predict(X_test) == y_test)
     return correct.ravel() / len(table.y)

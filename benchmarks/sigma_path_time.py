@@ -34,9 +34,9 @@ def main():
     models = {
         "one cold fit, sigma = 1": ImmigrateClassifier(1.0),
         "path, paper's grid x pruned or not": ImmigrateClassifierCV(
-            sigmas="paper", prunes=(None, "auto")
+            sigmas="paper", penalties=(None, "prune")
         ),
-        "path, auto grid x pruned or not": ImmigrateClassifierCV(prunes=(None, "auto")),
+        "path, auto grid x pruned or not": ImmigrateClassifierCV(penalties=(None, "prune")),
     }
     best = dict.fromkeys(models, np.inf)
     for _ in range(N_TURNS):

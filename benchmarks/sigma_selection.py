@@ -28,7 +28,7 @@ RESULTS = Path(__file__).parent / "results" / "sigma_selection.csv"
 
 # Shuffled, because some tables are sorted.
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
-PAPER = {"sigmas": "paper", "prunes": (None, "auto"), "rules": ("energy",)}
+PAPER = {"sigmas": "paper", "penalties": (None, "prune"), "rules": ("energy",)}
 # As the scaler leaves them: the default would bring back the standard deviation.
 RAW = Columns(scale=None)
 WAYS = {

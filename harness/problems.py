@@ -188,7 +188,7 @@ def _classifier(rng: Generator) -> im.ImmigrateClassifier:
         solver=_solver(rng),
         rule=str(rng.choice(["energy", "distance"])),
         references=_references(rng),
-        prune=[None, "auto", 0.1][rng.integers(3)],
+        penalty=[None, "prune", im.Prune(0.1), "l1", "l2"][rng.integers(5)],
         screen=screens[rng.integers(len(screens))],
         columns=_columns(rng),
         n_jobs=int(rng.integers(1, 3)),
@@ -234,7 +234,7 @@ ESTIMATORS: dict[str, Callable[[Generator], Any]] = {
         one_standard_error=bool(rng.uniform() < 0.3),
     ),
     "BoostedImmigrateClassifier": lambda rng: im.BoostedImmigrateClassifier(
-        _classifier(rng).set_params(sigma="auto", prune=None, rule="energy"), n_estimators=3
+        _classifier(rng).set_params(sigma="auto", penalty=None, rule="energy"), n_estimators=3
     ),
     "IM4EClassifier": lambda rng: im.IM4EClassifier(
         _sigma(rng),

@@ -199,7 +199,7 @@ CASES = {
     "immigrate both": immigrate_answers(
         monk, constraint="both", sigma=2.0, solver=im.Descent(max_iter=3)
     ),
-    "immigrate distance pruned": immigrate_answers(two_wines, rule="distance", prune="auto"),
+    "immigrate distance pruned": immigrate_answers(two_wines, rule="distance", penalty="prune"),
     "immigrate random start": immigrate_answers(
         two_wines, solver=im.Descent(init="random"), random_state=0
     ),
@@ -212,7 +212,7 @@ CASES = {
     "immigrate pair screen": immigrate_answers(cancer, screen=im.Screen("pairs", max_features=3)),
     "path": path_answers(two_wines),
     "path by folds": path_answers(
-        two_wines, sigmas="paper", prunes=(None, "auto"), cv=3, one_standard_error=True
+        two_wines, sigmas="paper", penalties=(None, "prune"), cv=3, one_standard_error=True
     ),
     "path paper": path_answers(
         two_wines,

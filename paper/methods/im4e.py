@@ -53,7 +53,7 @@ class ScreenedImmigrate(Method):
         return ImmigrateClassifierCV(
             ImmigrateClassifier(solver=FullSteps(), screen=screen, columns=Columns(scale=None)),
             sigmas="paper",
-            prunes=(None, "auto"),
+            penalties=(None, "prune"),
             rules=("distance",),
             cv=inner_folds(random_state),
         )

@@ -26,7 +26,7 @@ class ImmigratePaper(Method):
         return ImmigrateClassifierCV(
             ImmigrateClassifier(solver=FullSteps(), columns=Columns(scale=None)),
             sigmas="paper",
-            prunes=(None, "auto"),
+            penalties=(None, "prune"),
             rules=("distance",),
             cv=inner_folds(random_state),
         )

@@ -13,6 +13,8 @@ from immigrate._version import __version__
 if TYPE_CHECKING:
     from immigrate import datasets
     from immigrate.estimators import (
+        L1,
+        L2,
         LFE,
         BoostedImmigrateClassifier,
         Columns,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         IRelief,
         PairEffect,
         PaperBoosting,
+        Prune,
         Relief,
         ReliefF,
         Screen,
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from immigrate.solvers import Descent, FullSteps
 
 __all__ = [
+    "L1",
+    "L2",
     "LFE",
     "BoostedImmigrateClassifier",
     "ClassCentres",
@@ -62,6 +67,7 @@ __all__ = [
     "PairEffect",
     "PairEffectDisplay",
     "PaperBoosting",
+    "Prune",
     "Relief",
     "ReliefF",
     "Report",
@@ -88,9 +94,12 @@ _HOMES = {
         "ImmigrateClassifierCV",
         "ImmigrateSelector",
         "InteractionTest",
+        "L1",
+        "L2",
         "LFE",
         "PairEffect",
         "PaperBoosting",
+        "Prune",
         "Relief",
         "ReliefF",
         "Screen",

@@ -91,13 +91,6 @@ def check_sample_size(name: str, value: Any) -> int | float | str | None:
     )
 
 
-def check_prune(name: str, value: Any) -> str | float | None:
-    """`value` if it is a choice for pruning: None, "auto" or a size."""
-    if isinstance(value, str):
-        return check_option(name, value, ("auto",))
-    return None if value is None else check_not_negative(name, value)
-
-
 def check_selected_count(count: Any, n_features: int) -> None:
     """Refuse a number of features to select that is neither None, a share nor a possible count."""
     if count is None:

@@ -44,7 +44,7 @@ def passes(monkeypatch):
     [
         (ImmigrateClassifier(), "weight_matrix_"),
         (
-            ImmigrateClassifier(constraint="nonnegative", solver="paper", prune="auto"),
+            ImmigrateClassifier(constraint="nonnegative", solver="paper", penalty="prune"),
             "weight_matrix_",
         ),
         (ImmigrateClassifierCV(), "weight_matrix_"),

@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from immigrate import (
+    L1,
+    L2,
     BoostedImmigrateClassifier,
     Columns,
     Descent,
@@ -18,6 +20,7 @@ from immigrate import (
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
+    Prune,
     Screen,
 )
 from immigrate.columns import ColumnWarning
@@ -50,8 +53,17 @@ y = np.arange(20) % 2
         ({"solver": Descent(init=-np.eye(3))}, "init has negative weights"),
         ({"solver": Descent(init=np.zeros((3, 3)))}, "init is all zero"),
         ({"solver": Descent(init=np.full((3, 3), np.nan))}, "init holds NaN"),
-        ({"prune": "much"}, "prune='much' is unknown"),
-        ({"prune": -0.1}, "prune must be a number, 0 or more"),
+        ({"penalty": "much"}, "penalty='much' is unknown"),
+        ({"penalty": 0.1}, "penalty must be None, 'l1', 'l2', 'prune' or a value"),
+        ({"penalty": Prune("much")}, "threshold='much' is unknown"),
+        ({"penalty": Prune(-0.1)}, "threshold must be a number, 0 or more"),
+        ({"penalty": L1(-0.1)}, "strength must be a number, 0 or more"),
+        ({"penalty": L2(np.inf)}, "strength must be a number, 0 or more"),
+        ({"penalty": L1(penalise="some")}, "penalise='some' is unknown"),
+        (
+            {"penalty": "l1", "constraint": "clip", "solver": "paper"},
+            "needs a projection and constraint='clip' is none",
+        ),
         ({"solver": Descent(max_iter=0)}, "max_iter must be a whole number"),
         ({"solver": FullSteps(max_iter=2.5)}, "max_iter must be a whole number"),
         ({"solver": FullSteps(tol=-1)}, "tol must be a number, 0 or more"),

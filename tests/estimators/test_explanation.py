@@ -110,7 +110,7 @@ class TestSums:
 
     @pytest.mark.parametrize("rule", ["energy", "distance"])
     def test_parts_are_those_of_features_and_pairs_with_a_weight(self, rule, wine):
-        model = ImmigrateClassifier(rule=rule, prune="auto").fit(*wine)
+        model = ImmigrateClassifier(rule=rule, penalty="prune").fit(*wine)
         terms = assert_explains(model, wine[0]).terms
         table = model.interactions(test=False)
         used = table.loc[table["weight"] != 0, TERM]

@@ -213,12 +213,12 @@ class TestFit:
 
     def test_pruned_weights_serve_prediction_too(self, wine):
         X, y = wine
-        model = ImmigrateClassifier(prune="auto").fit(X, y)
+        model = ImmigrateClassifier(penalty="prune").fit(X, y)
         W = model.weight_matrix_
         whole = ImmigrateClassifier().fit(X, y).weight_matrix_
         np.testing.assert_array_equal(W != 0, np.abs(whole) >= 1 / X.shape[1])
         assert np.linalg.norm(W) == pytest.approx(1)
-        by_hand = clone(model).set_params(prune=None).fit(X, y)
+        by_hand = clone(model).set_params(penalty=None).fit(X, y)
         by_hand.model_ = replace(by_hand.model_, weights=W)
         np.testing.assert_array_equal(model.predict(X), by_hand.predict(X))
 

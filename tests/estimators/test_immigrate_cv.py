@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, Screen
+from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, Prune, Screen
 from immigrate.datasets import make_monk1
 from immigrate.estimators._choice import CRITERIA, Choices, Selection
 from immigrate.estimators.sigma import PAPER_GRID, sigma_grid, typical_distance
@@ -41,16 +41,17 @@ def test_papers_protocol_is_a_plain_grid_search(loader):
     path = ImmigrateClassifierCV(
         ImmigrateClassifier(solver="paper", columns=raw),
         sigmas="paper",
-        prunes=(None, "auto"),
+        penalties=(None, "prune"),
         rules=("distance",),
         cv=folds,
     ).fit(X, y)
     grid = GridSearchCV(
         ImmigrateClassifier(solver="paper", rule="distance", columns=raw),
-        {"sigma": PAPER_GRID, "prune": [None, "auto"]},
+        {"sigma": PAPER_GRID, "penalty": [None, Prune()]},
         cv=folds,
     ).fit(X, y)
-    assert {"sigma": path.sigma_, "prune": path.prune_} == grid.best_params_
+    assert path.sigma_ == grid.best_params_["sigma"]
+    assert str(path.penalty_) == str(grid.best_params_["penalty"])
     np.testing.assert_array_equal(path.predict_proba(X), grid.predict_proba(X))
     for key in ("mean_test_score", "std_test_score", "rank_test_score", "split3_test_score"):
         np.testing.assert_allclose(path.cv_results_[key], grid.cv_results_[key], rtol=1e-12)
@@ -74,11 +75,11 @@ def test_leave_one_out_choice_is_what_single_fits_say(wine, constraint):
 
 def test_chosen_model_is_the_fitted_model(wine):
     X, y = wine
-    path = ImmigrateClassifierCV(prunes=(None, "auto"), rules=("energy", "distance")).fit(X, y)
+    path = ImmigrateClassifierCV(penalties=(None, "prune"), rules=("energy", "distance")).fit(X, y)
     chosen = path.scores_path_.query("is_chosen").iloc[0]
-    assert (path.sigma_, str(path.prune_), path.rule_) == (
+    assert (path.sigma_, str(path.penalty_), path.rule_) == (
         chosen["sigma"],
-        chosen["prune"],
+        chosen["penalty"],
         chosen["rule"],
     )
     # The path stops at a wider gap than the chosen fit: a sample or two may change sides.
@@ -100,7 +101,7 @@ def test_path_is_kept(wine):
 
 
 def test_one_standard_error_prefers_large_sigma_then_few_weights():
-    choices = Choices([4.0, 2.0, 1.0], [None, "auto"], ["energy"])
+    choices = Choices([4.0, 2.0, 1.0], [None, prune := Prune()], ["energy"])
     hits = np.array([70, 80, 84, 70, 83, 79])  # of 100, unpruned then pruned
     samples = np.array([np.arange(100) < n for n in hits], dtype=float)
     selection = Selection.over(choices, [samples])
@@ -108,7 +109,7 @@ def test_one_standard_error_prefers_large_sigma_then_few_weights():
     assert selection.candidates[selection.best()]["sigma"] == 1.0
     # One standard error of .84 is .037: 80, 83 and 84 are within; sigma 2 is the largest.
     simplest = selection.candidates[selection.simplest(n_weights)]
-    assert simplest == {"prune": "auto", "rule": "energy", "sigma": 2.0}
+    assert simplest == {"penalty": prune, "rule": "energy", "sigma": 2.0}
 
 
 def test_criterion_is_not_performance():
@@ -204,10 +205,10 @@ def test_screen_is_inside_the_folds(wine):
         ({"sigmas": []}, "sigmas must be 'auto', 'paper' or a list"),
         ({"sigmas": 3}, "sigmas must be 'auto', 'paper' or a list"),
         ({"sigmas": [1, -1]}, "sigmas must be a number above 0"),
-        ({"prunes": "auto"}, "prunes must be a list of choices"),
-        ({"prunes": []}, "prunes must be a list of choices"),
-        ({"prunes": 0.1}, "prunes must be a list of choices"),
-        ({"prunes": (None, None)}, "holds a choice twice"),
+        ({"penalties": "auto"}, "penalties must be a list of choices"),
+        ({"penalties": []}, "penalties must be a list of choices"),
+        ({"penalties": 0.1}, "penalties must be a list of choices"),
+        ({"penalties": (None, None)}, "holds a choice twice"),
         ({"sigmas": np.array(2.0)}, "sigmas must be 'auto', 'paper' or a list"),
         ({"rules": ["votes"]}, "rules='votes' is unknown"),
         ({"scoring": "roc_auc"}, "scoring='roc_auc' is unknown"),
@@ -230,7 +231,7 @@ def test_lives_in_pipelines_searches_and_files(wine, tmp_path):
     X, y = wine
     pipe = make_pipeline(StandardScaler(), ImmigrateClassifierCV(sigmas=[2.0, 1.0]))
     assert cross_val_score(pipe, X, y, cv=3, n_jobs=2).mean() > 0.9
-    search = GridSearchCV(pipe, {"immigrateclassifiercv__prunes": [(None,), ("auto",)]}, cv=3)
+    search = GridSearchCV(pipe, {"immigrateclassifiercv__penalties": [(None,), ("prune",)]}, cv=3)
     assert search.fit(X, y).score(X, y) > 0.9
     model = pipe.fit(X, y)
     again = pickle.loads(pickle.dumps(model))

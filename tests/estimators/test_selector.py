@@ -19,6 +19,7 @@ from immigrate import (
     ImmigrateClassifierCV,
     ImmigrateSelector,
     InteractionTest,
+    Prune,
     Screen,
 )
 from immigrate.columns import ColumnWarning
@@ -215,7 +216,7 @@ def test_products_that_share_a_name_are_refused(names):
 
 def test_pairs_without_weight_are_no_columns():
     X, y = make_xor(120, 4, noise=0.1, random_state=0)
-    selector = ImmigrateSelector(ImmigrateClassifier(prune=0.9), pairs=True).fit(X, y)
+    selector = ImmigrateSelector(ImmigrateClassifier(penalty=Prune(0.9)), pairs=True).fit(X, y)
     table = selector.estimator_.interactions(test=False)
     is_used = (table["kind"] == "pair") & (table["weight"] != 0)
     assert len(selector.pairs_) == min(5, is_used.sum())

@@ -20,6 +20,8 @@ from sklearn.preprocessing import StandardScaler
 
 import immigrate
 from immigrate import (
+    L1,
+    L2,
     LFE,
     BoostedImmigrateClassifier,
     Descent,
@@ -30,6 +32,7 @@ from immigrate import (
     ImmigrateSelector,
     IRelief,
     PaperBoosting,
+    Prune,
     ReliefF,
     Screen,
     Simba,
@@ -54,6 +57,9 @@ SAME = [
         ImmigrateClassifier(screen=LogisticRegression()),
         ImmigrateClassifier(screen=Screen(LogisticRegression())),
     ),
+    (ImmigrateClassifier(penalty="prune"), ImmigrateClassifier(penalty=Prune())),
+    (ImmigrateClassifier(penalty="l1"), ImmigrateClassifier(penalty=L1())),
+    (ImmigrateClassifier(penalty="l2"), ImmigrateClassifier(penalty=L2())),
     (IM4EClassifier(solver="paper"), IM4EClassifier(solver=FullSteps())),
     (ImmigrateClassifierCV(), ImmigrateClassifierCV(ImmigrateClassifier())),
     (
@@ -112,7 +118,9 @@ def test_what_is_chosen_is_not_read_from_the_estimator(cls, wine):
     X, y = wine
     solver = Descent(max_iter=5)
     plain = cls(ImmigrateClassifier(solver=solver)).fit(X, y)
-    other = ImmigrateClassifier(7.0, solver=solver, rule="distance", prune=0.5, n_jobs=2)
+    other = ImmigrateClassifier(7.0, solver=solver, rule="distance", n_jobs=2)
+    if cls is ImmigrateClassifierCV:
+        other.set_params(penalty=Prune(0.5))
     np.testing.assert_array_equal(cls(other).fit(X, y).predict_proba(X), plain.predict_proba(X))
 
 
@@ -197,7 +205,8 @@ class TestSolvers:
 
 
 CLASSIFIERS = [
-    ImmigrateClassifier(prune="auto"),
+    ImmigrateClassifier(penalty="prune"),
+    ImmigrateClassifier(penalty="l1"),
     ImmigrateClassifierCV(sigmas=[2.0, 1.0]),
     IM4EClassifier(),
     BoostedImmigrateClassifier(n_estimators=3, sigmas=[1.0]),

@@ -15,7 +15,9 @@ mpl.use("Agg")
 def display():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X = StandardScaler().set_output(transform="pandas").fit_transform(X)
-    model = ImmigrateClassifierCV(prunes=(None, "auto"), rules=("energy", "distance")).fit(X, y)
+    model = ImmigrateClassifierCV(penalties=(None, "prune"), rules=("energy", "distance")).fit(
+        X, y
+    )
     return SigmaPathDisplay.from_estimator(model, top=8)
 
 
@@ -32,7 +34,7 @@ def test_every_candidate_can_be_seen(display):
     assert len(np.unique(points, axis=0)) == len(display.scores)
     assert any(np.array_equal(mark.get_xydata()[0], point) for point in points)
     labels = {text.get_text() for text in display.axes_[0].get_legend().get_texts()}
-    assert {"energy rule, not pruned", "distance rule, pruned (auto)"} < labels
+    assert {"energy rule, no penalty", "distance rule, Prune()"} < labels
 
 
 def test_criterion_is_called_one(display):

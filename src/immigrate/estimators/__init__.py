@@ -8,8 +8,10 @@ Beside the classes, read these files in the order of a fit:
 ``_screen``             which features enter the weight matrix
 ``_task``               what a solver is to do: problem, start, solver, weight set
 ``sigma``               the width of the neighbourhood, and grids of it
-``_choice``             choosing sigma, pruning and rule along a path
+``_penalty``            what weights cost beside the margin, or which are cut
+``_choice``             choosing sigma, penalty and rule along a path
 ``_variants``           ways of boosting
+``_rounds``             training a learner of a round
 ``_fitted``             what is left of a fit, and how it scores new samples
 ``_margin_split``       what margins of new samples are made of
 ``_explanation``        the same in names and words
@@ -38,6 +40,7 @@ from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._pair_effect import PairEffect
+from immigrate.estimators._penalty import L1, L2, Prune
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators._variants import PaperBoosting
@@ -53,6 +56,8 @@ from immigrate.estimators.relief import (
 from immigrate.estimators.stored import OtherVersionWarning
 
 __all__ = [
+    "L1",
+    "L2",
     "LFE",
     "BoostedImmigrateClassifier",
     "Columns",
@@ -66,6 +71,7 @@ __all__ = [
     "OtherVersionWarning",
     "PairEffect",
     "PaperBoosting",
+    "Prune",
     "Relief",
     "ReliefF",
     "Screen",

@@ -17,7 +17,7 @@ from immigrate.columns import read_table
 from immigrate.estimators._by_partition import by_partition
 from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
 from immigrate.estimators._explanation import Explanation, named_explanation
-from immigrate.estimators._fitted import RULES, FittedVote, chosen_encoding
+from immigrate.estimators._fitted import RULES, FittedVote
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
     base_classifier,
@@ -26,15 +26,15 @@ from immigrate.estimators._immigrate import (
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import with_mixed_input
 from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._penalty import Penalty, resolved_penalty
+from immigrate.estimators._rounds import chosen_task, trainer, voters
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import remember
 from immigrate.estimators._variants import Variant, resolved_variant
-from immigrate.estimators.sigma import resolved_sigma, sigma_grid
+from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
-from immigrate.messages import progress, warn_user
-from immigrate.problems import MarginProblem
-from immigrate.solvers import Solution
+from immigrate.messages import progress
 from immigrate.solvers.boosting import Learner, Trainer, boosted
 from immigrate.typing import Array
 
@@ -58,8 +58,9 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         What is fitted in each round. None is ``ImmigrateClassifier(solver=Descent(max_iter=5))``,
         or with ``FullSteps(max_iter=5)`` for ``variant="paper"``: fewer steps than a single
         model takes. A classifier that is given brings its own solver, so name one of these
-        there too. Its `sigma`, `prune`, `rule`, `n_jobs` and `verbose` are not read. Rounds of
-        "samme" after the first start where the one before ended, if that is safe.
+        there too. Its `penalty` holds in every round; its `sigma`, `rule`, `n_jobs` and `verbose`
+        are not read. Rounds of "samme" after the first start where the one before ended, if that
+        is safe.
     n_estimators : int, default=None
         Most rounds. None is 10 for ``variant="samme"`` and the paper's 100 for "paper".
     variant : {"samme", "paper"} or `PaperBoosting`, default="samme"
@@ -164,14 +165,16 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         if self.n_estimators is not None:
             n_rounds = check_count("n_estimators", self.n_estimators)
         base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
+        penalty = resolved_penalty(base.penalty, base.constraint)
         data = base_training_data(self, base, X, y, sample_weight)
         variant.check(len(data.classes))
         n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
-        task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps))
+        task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps), penalty)
         sigmas, rule = variant.schedule(
-            n_rounds, rules, lambda rules: self._best_single(task, rules)
+            n_rounds, rules, lambda rules: self._best_single(task, penalty, rules)
         )
-        rounds = list(self._rounds(task, variant, sigmas, rule))
+        train = trainer(task, penalty, is_warm=variant.is_warm and task.is_warm)
+        rounds = list(self._rounds(task, train, variant, sigmas, rule))
         model = FittedVote(task.references, tuple(voters(rounds)), rule, variant.is_soft)
         model = as_it_predicts(model, task, base, self.n_jobs)
         model.references.release()
@@ -316,11 +319,13 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         check_rules(self.rules)
         return self.rules
 
-    def _best_single(self, task: Task, rules: Sequence[str]) -> tuple[float, str]:
+    def _best_single(
+        self, task: Task, penalty: Penalty | None, rules: Sequence[str]
+    ) -> tuple[float, str]:
         """Sigma and rule at which a single model has the best leave-one-out accuracy."""
         references = task.references
         sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
-        choices = Choices(sigmas, (None,), rules)
+        choices = Choices(sigmas, (penalty,), rules)
         if len(choices.candidates) == 1:
             return sigmas[0], rules[0]
         # To the user's tolerance and not a wider one: nothing is finished afterwards here.
@@ -330,7 +335,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         return best["sigma"], best["rule"]
 
     def _rounds(
-        self, task: Task, variant: Variant, sigmas: Sequence[float], rule: str
+        self, task: Task, train: Trainer, variant: Variant, sigmas: Sequence[float], rule: str
     ) -> Iterator[Learner]:
         """Rounds up to the first after which nothing can be gained."""
         references = task.references
@@ -344,7 +349,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             references.codes,
             anchor_weight,
             sigmas,
-            trainer(task, is_warm=variant.is_warm and task.is_warm),
+            train,
             rule=variant.voting,
             score=attrgetter(RULES[rule]),
             error_floor=variant.error_floor(n),
@@ -355,44 +360,3 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             yield learner
             if variant.is_last(learner, n):
                 return
-
-
-def chosen_task(tasks: Sequence[Task]) -> Task:
-    """Of two ways to encode levels, the one that leave-one-out chooses for a single model."""
-    if len(tasks) == 1:
-        return tasks[0]
-    models = []
-    for task in tasks:
-        references = task.references
-        sigma = resolved_sigma("auto", references.table, task.start, references.encoding)
-        solution = task.solver.solution(task.problem, task.start, sigma, task.weight_set)
-        models.append(task.fitted(solution, sigma, None, "energy"))
-    return tasks[chosen_encoding(models)]
-
-
-def trainer(task: Task, *, is_warm: bool) -> Trainer:
-    """What trains one learner, from where the round before ended if `is_warm`."""
-
-    def train(problem: MarginProblem, sigma: float, last: Solution | None) -> Solution:
-        # Only the anchor weights have changed since the last round: its end is near the new one.
-        if not is_warm or last is None:
-            return task.solver.solution(problem, task.start, sigma, task.weight_set)
-        return task.solver.solution(
-            problem, last.weights, sigma, task.weight_set, first_step=last.next_step
-        )
-
-    return train
-
-
-def voters(rounds: Sequence[Learner]) -> list[Learner]:
-    """The learners that vote; where all are useless, the one with the smallest error alone."""
-    kept = [learner for learner in rounds if learner.vote > 0]
-    if kept:
-        return kept
-    warn_user(
-        f"All {len(rounds)} learners were discarded (errors of 0, or no better than "
-        "chance); the one with the smallest error stands alone. Try variant='samme'.",
-        UserWarning,
-    )
-    best = min(rounds, key=lambda learner: learner.error)
-    return [Learner(best.sigma, best.weights, best.error, vote=1.0)]

@@ -1,4 +1,4 @@
-"""Choosing sigma, pruning and rule along a path of sigma: for the path itself and for boosting.
+"""Choosing sigma, penalty and rule along a path of sigma: for the path itself and for boosting.
 
 grid -> a fit for each sigma -> what a criterion says of every sample -> the choice
 """
@@ -6,7 +6,7 @@ grid -> a fit for each sigma -> what a criterion says of every sample -> the cho
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.model_selection import ParameterGrid
 from immigrate.checks import check_choices, check_option
 from immigrate.core.scores import class_probability
 from immigrate.estimators._fitted import RULES, FittedMargin
+from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.kernels.results import ClassScores
 from immigrate.messages import progress
@@ -57,19 +58,18 @@ class Choices:
     ----------
     sigmas : list of float
         Largest first.
-    prunes : sequence
-        Choices for `prune` of `ImmigrateClassifier`.
+    penalties : sequence of Penalty or None
     rules : sequence of str
     """
 
     sigmas: Sequence[float]
-    prunes: Sequence[Any]
+    penalties: Sequence[Penalty | None]
     rules: Sequence[str]
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
         """All combinations in the order of scikit-learn's `ParameterGrid`: sigma runs fastest."""
-        grid = {"prune": self.prunes, "rule": self.rules, "sigma": self.sigmas}
+        grid = {"penalty": self.penalties, "rule": self.rules, "sigma": self.sigmas}
         return list(ParameterGrid(grid))
 
 
@@ -80,9 +80,9 @@ def check_rules(rules: Any) -> None:
 
 
 class PathPoint(NamedTuple):
-    """One (sigma, prune) of a path, as a model that predicts by any rule."""
+    """One (sigma, penalty) of a path, as a model that predicts by any rule."""
 
-    prune: Any
+    penalty: Penalty | None
     model: FittedMargin
     solution: Solution
 
@@ -90,28 +90,61 @@ class PathPoint(NamedTuple):
 def weight_path(
     task: Task, solver: Solver, choices: Choices, *, verbose: bool = False
 ) -> list[PathPoint]:
-    """Every sigma, and every pruning at each, in the order of the choices.
+    """Every sigma, and every penalty at each, in the order of the choices.
 
-    Where the task is warm, each fit starts where the one before ended: neighbouring sigmas have
-    neighbouring solutions, so this saves most of the sweeps.
+    Where the task is warm, each fit starts where the one with the same penalty ended at the sigma
+    before: neighbouring sigmas have neighbouring solutions, so this saves most of the sweeps.
     """
     points: list[PathPoint] = []
-    # An infinite step is the paper's: the first one, and that of every cold fit.
-    start, step, before = task.start, np.inf, 1.0
+    tracks: dict[Penalty | None, Track] = {}
     for sigma in choices.sigmas:
-        # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
-        solution = solver.solution(
-            task.problem, start, sigma, task.weight_set, first_step=step * sigma / before
-        )
-        for prune in choices.prunes:
-            model = task.fitted(solution, sigma, prune, choices.rules[0])
-            points.append(PathPoint(prune, model, solution))
-        if task.is_warm:
-            start, step, before = solution.weights, solution.next_step, sigma
-        if verbose:
-            cost = solution.objective_path[-1]
-            progress(f"sigma {sigma:.4g}   steps {solution.n_iter}   cost {cost:.6e}")
+        for penalty in choices.penalties:
+            # What is pruned afterwards is solved as without a penalty, and that once.
+            priced = penalty if penalty is not None and penalty.is_priced else None
+            track = tracks.setdefault(priced, Track(task, solver, priced))
+            solution = track.solution_at(sigma, verbose=verbose)
+            model = task.fitted(solution, sigma, penalty, choices.rules[0])
+            points.append(PathPoint(penalty, model, solution))
     return points
+
+
+@dataclass(eq=False)
+class Track:
+    """The fits with one penalty along a path of sigma.
+
+    Attributes
+    ----------
+    task : Task
+    solver : Solver
+    penalty : Penalty or None
+    solved : dict
+        Solutions so far, by sigma.
+    """
+
+    task: Task
+    solver: Solver
+    penalty: Penalty | None
+    solved: dict[float, Solution] = field(default_factory=dict)
+
+    def solution_at(self, sigma: float, *, verbose: bool = False) -> Solution:
+        """The solution at the next sigma, or at one that was solved before."""
+        if sigma not in self.solved:
+            self.solved[sigma] = solution = self._next(sigma)
+            if verbose:
+                name = "" if self.penalty is None else f"   {self.penalty}"
+                cost = solution.objective_path[-1]
+                progress(f"sigma {sigma:.4g}{name}   steps {solution.n_iter}   cost {cost:.6e}")
+        return self.solved[sigma]
+
+    def _next(self, sigma: float) -> Solution:
+        # An infinite step is the paper's: the first one, and that of every cold fit.
+        start, step = self.task.start, np.inf
+        if self.task.is_warm and self.solved:
+            before, last = list(self.solved.items())[-1]
+            # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
+            start, step = last.weights, last.next_step * sigma / before
+        weight_set = self.task.weight_set_at(sigma, self.penalty)
+        return self.solver.solution(self.task.problem, start, sigma, weight_set, first_step=step)
 
 
 def criterion_of_samples(
@@ -119,14 +152,14 @@ def criterion_of_samples(
 ) -> Array:
     """Criterion of every sample under every candidate, (n_candidates, n_samples).
 
-    `scores` are those of the points of a path, in its order: pruning runs fastest.
+    `scores` are those of the points of a path, in its order: penalties run fastest.
     """
     of_sample = CRITERIA[scoring]
     table = []
     # In the order of the candidates, where sigma runs fastest.
-    for i, _ in enumerate(choices.prunes):
+    for i, _ in enumerate(choices.penalties):
         for rule in choices.rules:
-            for sigma, score in zip(choices.sigmas, scores[i :: len(choices.prunes)]):
+            for sigma, score in zip(choices.sigmas, scores[i :: len(choices.penalties)]):
                 table.append(of_sample(getattr(score, RULES[rule]), sigma, y))
     return np.array(table)
 
@@ -215,7 +248,7 @@ class Selection:
         return pd.DataFrame(
             {
                 "sigma": _values(candidates, "sigma").astype(float),
-                "prune": [str(prune) for prune in _values(candidates, "prune")],
+                "penalty": [str(penalty) for penalty in _values(candidates, "penalty")],
                 "rule": list(_values(candidates, "rule")),
                 "selection_score": self.score,
                 "standard_error": self.standard_error,
@@ -226,7 +259,7 @@ class Selection:
 
 
 def _values(candidates: Sequence[dict[str, Any]], name: str) -> np.ndarray:
-    # Filled one by one: a prune of None among numbers stays what it is.
+    # Filled one by one: a penalty of None among numbers stays what it is.
     values = np.empty(len(candidates), dtype=object)
     values[:] = [candidate[name] for candidate in candidates]
     return values

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from immigrate.core.cones import norm
+from immigrate.core.cones import WeightSet, norm
+from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.kernels.threads import n_threads
 from immigrate.messages import progress
@@ -52,6 +53,7 @@ def grown_fit(
     task: Task,
     sigma: float,
     *,
+    penalty: Penalty | None = None,
     start: Array | None = None,
     first_step: float = np.inf,
     on_step: OnStep | None = None,
@@ -63,12 +65,13 @@ def grown_fit(
     """
     weights = task.start if start is None else start
     while True:
+        weight_set = task.weight_set_at(sigma, penalty)
         solution = task.solver.solution(
-            task.problem, weights, sigma, task.weight_set, first_step=first_step, on_step=on_step
+            task.problem, weights, sigma, weight_set, first_step=first_step, on_step=on_step
         )
         if not task.is_sampled:
             return Fit(task, solution, np.zeros_like(solution.weights))
-        error = sampling_error(task, solution, sigma)
+        error = sampling_error(task, solution, sigma, weight_set)
         if on_step:
             progress(
                 f"{len(task.references.values):,} of {len(task.maker.data.X):,} samples   "
@@ -81,7 +84,7 @@ def grown_fit(
         task, weights, first_step = larger, solution.weights, solution.next_step
 
 
-def sampling_error(task: Task, solution: Solution, sigma: float) -> Array:
+def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: WeightSet) -> Array:
     """Standard error of each weight, from the fits of groups of the sample."""
     references = task.references
     squares = np.zeros_like(solution.weights)
@@ -95,7 +98,7 @@ def sampling_error(task: Task, solution: Solution, sigma: float) -> Array:
             part.problem(n_threads(task.maker.n_jobs)),
             solution.weights,
             sigma,
-            task.weight_set,
+            weight_set,
             first_step=solution.next_step,
         )
         squares += (found.weights - solution.weights) ** 2 / N_GROUPS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from immigrate.checks import check_option, check_prune
+from immigrate.checks import check_option
 from immigrate.estimators._encoding import Columns, resolved_columns
 from immigrate.estimators._fitted import RULES, FittedMargin, chosen_encoding
 from immigrate.estimators._growth import Fit, grown_fit
@@ -15,6 +15,7 @@ from immigrate.estimators._margin_classifier import (
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._penalty import Penalty, resolved_penalty
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.sigma import resolved_sigma
@@ -57,9 +58,11 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         in a fraction of the time, and the model then holds no training sample. "auto" is all,
         or centres where the table is so large that the solver looked at a sample of it. Sigma
         is chosen again for centres, and after a fit on a sample.
-    prune : None, "auto" or float, default=None
-        After the fit, set weights below this size to 0 and rescale; "auto" is the paper's
-        limit, 1 over the number of features in W.
+    penalty : None, {"l1", "l2", "prune"}, `L1`, `L2` or `Prune`, default=None
+        What keeps weights small, of pairs above all. "l1" is ``L1()``: a price on every pair, so
+        that those which are not worth it have a weight of exactly 0. "l2" is ``L2()``, which
+        shrinks all pairs alike. "prune" is ``Prune()``: after the fit, weights below the paper's
+        limit are set to 0. How strong they are is a parameter: ``penalty=L1(0.1)``.
     screen : None, "im4e", "pairs", estimator or `Screen`, default=None
         What weighs the features first, so that only those that pass enter W: for tables with
         more than a few hundred features. "im4e" is the paper's IM4E-IMMIGRATE. A screen that
@@ -94,6 +97,8 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         pairs', since the other half belongs to the partner. 0 for screened-out features.
     screen_importances_ : ndarray of shape (n_features_in_,)
         What the screen said, scaled to sum 1. Only with a screen.
+    penalty_ : L1, L2, Prune or None
+        What `penalty` stood for.
     sigma_ : float
         The sigma of predictions: that of the fit unless `references` had it chosen again.
     n_anchors_, n_references_ : int
@@ -104,10 +109,10 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     classes_ : ndarray of shape (n_classes,)
     objective_path_ : ndarray of shape (n_steps + 1,)
         The cost (Eq. 10, anchors weighing 1 / n_samples each by default) at the start and
-        after each step, before pruning.
+        after each step, with the penalty and before pruning.
     gap_ : float
-        Relative Frank-Wolfe gap at the end: 0 at a stationary point. NaN where it is not
-        defined ("clip", or no direction improves the margin).
+        Relative Frank-Wolfe gap at the end, with the penalty: 0 at a stationary point. NaN
+        where it is not defined ("clip", or no direction improves the margin).
     n_iter_ : int
         Steps taken; 1 also if the start was stationary and took none.
     converged_ : bool
@@ -119,6 +124,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     --------
     IM4EClassifier : A weight for each feature and none for pairs; the paper's screen.
     Descent, FullSteps : The solvers.
+    L1, L2, Prune : Penalties.
     Screen : Options of a screen.
     sklearn.feature_selection.SelectFromModel : Selects features by `feature_importances_`.
 
@@ -155,7 +161,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         constraint: str = "psd",
         rule: str = "energy",
         references: Any = "auto",
-        prune: str | float | None = None,
+        penalty: str | Penalty | None = None,
         screen: Any = None,
         columns: Columns | None = None,
         class_weight: Any = None,
@@ -168,7 +174,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         self.constraint = constraint
         self.rule = rule
         self.references = references
-        self.prune = prune
+        self.penalty = penalty
         self.screen = screen
         self.columns = columns
         self.class_weight = class_weight
@@ -194,9 +200,10 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         self
         """
         check_option("rule", self.rule, RULES)
-        check_prune("prune", self.prune)
+        penalty = resolved_penalty(self.penalty, self.constraint)
         data = base_training_data(self, self, X, y, sample_weight)
-        fits = [self._fitted(task) for task in learning_tasks(self, data, self.n_jobs)]
+        tasks = learning_tasks(self, data, self.n_jobs)
+        fits = [self._fitted(task, penalty) for task in tasks]
         model, fit = fits[chosen_encoding([model for model, _ in fits])]
         # A warning may be an error to the user: it comes before anything is written here.
         warn_unless_converged(fit.solution, fit.task.solver)
@@ -204,14 +211,16 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         model.references.release()
         remember(self, data)
         self._adopt(model, fit)
+        self.penalty_ = penalty
         return self
 
-    def _fitted(self, task: Task) -> tuple[FittedMargin, Fit]:
+    def _fitted(self, task: Task, penalty: Penalty | None) -> tuple[FittedMargin, Fit]:
         """The model that one task leads to, as it was fitted."""
         references = task.references
         sigma = resolved_sigma(self.sigma, references.table, task.start, references.encoding)
-        fit = grown_fit(task, sigma, on_step=print_step if self.verbose else None)
-        return fit.task.fitted(fit.solution, sigma, self.prune, self.rule), fit
+        on_step = print_step if self.verbose else None
+        fit = grown_fit(task, sigma, penalty=penalty, on_step=on_step)
+        return fit.task.fitted(fit.solution, sigma, penalty, self.rule), fit
 
 
 def base_training_data(

@@ -1,4 +1,4 @@
-"""IMMIGRATE with sigma, pruning and rule chosen along a path."""
+"""IMMIGRATE with sigma, penalty and rule chosen along a path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.checks import check_choices, check_option, check_prune
+from immigrate.checks import check_option
 from immigrate.estimators._choice import (
     CRITERIA,
     Choices,
@@ -37,6 +37,7 @@ from immigrate.estimators._margin_classifier import (
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._penalty import Penalty, resolved_penalties
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
@@ -50,7 +51,7 @@ PATH_TOLERANCE = 10
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
-    """IMMIGRATE with sigma, pruning and prediction rule chosen along a path of sigma.
+    """IMMIGRATE with sigma, penalty and prediction rule chosen along a path of sigma.
 
     The path runs from the largest sigma to the smallest, each fit starting where the one
     before ended where that is safe (descent with ``constraint="psd"``; with non-negative
@@ -66,14 +67,15 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     Parameters
     ----------
     estimator : ImmigrateClassifier, default=None
-        What is fitted at each sigma. None is ``ImmigrateClassifier()``. Its `sigma`, `prune` and
-        `rule` are what is chosen here and are not read; nor are its `n_jobs` and `verbose`.
+        What is fitted at each sigma. None is ``ImmigrateClassifier()``. Its `sigma`, `penalty`
+        and `rule` are what is chosen here and are not read; nor are its `n_jobs` and `verbose`.
     sigmas : {"auto", "paper"} or list of float, default="auto"
         "auto": 1, 1/2, ..., 1/32 times the median of q over pairs of samples under the
         starting W. "paper": 4, halved until it is not larger than 0.2.
-    prunes : tuple, default=(None,)
-        Choices for `prune` of `ImmigrateClassifier`; ``(None, "auto")`` is the paper's. Offering
-        pruning did not raise the accuracy on average (docs/choosing-sigma.md).
+    penalties : tuple, default=(None,)
+        Choices for `penalty` of `ImmigrateClassifier`, such as ``(None, L1(0.03), L1(0.1))``;
+        ``(None, "prune")`` is the paper's. Offering pruning did not raise the accuracy on
+        average (docs/choosing-sigma.md).
     rules : tuple, default=("energy", "distance")
         Choices for `rule` of `ImmigrateClassifier`. The free energy is better with small
         neighbourhoods and unbalanced classes, the expected distance at large sigma.
@@ -98,15 +100,17 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         All that predicting needs: references (the training samples), weights, sigma, rule.
     sigma_ : float
         The chosen sigma.
-    prune_ : None, "auto" or float
+    penalty_ : L1, L2, Prune or None
+        The chosen penalty.
     rule_ : str
     scores_path_ : pandas.DataFrame
-        A row per candidate: `sigma`, `prune`, `rule`, `selection_score` (a selection criterion,
+        A row per candidate: `sigma`, `penalty`, `rule`, `selection_score` (a selection criterion,
         **not** performance), `standard_error`, `n_weights` (weights that are not 0, on and
         above the diagonal), `is_chosen`.
     weights_path_ : ndarray of shape (n_sigmas, n_features, n_features)
-        Weights before pruning at each sigma, largest sigma first, to a relative gap of 10
-        `tol` where the path is warm; `weight_matrix_` is taken on from there to `tol`.
+        Weights with the chosen penalty, before pruning, at each sigma, largest sigma first, to
+        a relative gap of 10 `tol` where the path is warm; `weight_matrix_` is taken on from there
+        to `tol`.
     costs_path_ : ndarray of shape (n_sigmas,)
         Cost at each of them.
     selection_ : Selection
@@ -158,7 +162,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         estimator: ImmigrateClassifier | None = None,
         *,
         sigmas: Any = "auto",
-        prunes: Sequence[Any] = (None,),
+        penalties: Sequence[Any] = (None,),
         rules: Sequence[str] = ("energy", "distance"),
         cv: Any = None,
         scoring: str = "accuracy",
@@ -168,7 +172,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     ) -> None:
         self.estimator = estimator
         self.sigmas = sigmas
-        self.prunes = prunes
+        self.penalties = penalties
         self.rules = rules
         self.cv = cv
         self.scoring = scoring
@@ -193,10 +197,12 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         -------
         self
         """
-        self._check_choices()
+        check_option("scoring", self.scoring, CRITERIA)
+        check_rules(self.rules)
         base = base_classifier(self.estimator, ImmigrateClassifier())
+        penalties = resolved_penalties(self.penalties, base.constraint)
         data = base_training_data(self, base, X, y, sample_weight)
-        task, choices, path = self._best_path(base, data)
+        task, choices, path = self._best_path(base, data, penalties)
         if self.cv is None:
             codes = task.references.anchor_codes
             selection = Selection.by_leave_one_out(choices, path, codes, self.scoring)
@@ -206,7 +212,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         return self
 
     def _best_path(
-        self, base: ImmigrateClassifier, data: TrainingData
+        self, base: ImmigrateClassifier, data: TrainingData, penalties: Sequence[Penalty | None]
     ) -> tuple[Task, Choices, list[PathPoint]]:
         """The path of fits; of two ways to encode levels, the one that leave-one-out likes."""
         paths = []
@@ -216,7 +222,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         for task in learning_tasks(base, data, self.n_jobs, n_paths * STEPS_OF_PATH):
             references = task.references
             sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
-            choices = Choices(sigmas, self.prunes, self.rules)
+            choices = Choices(sigmas, penalties, self.rules)
             path = weight_path(task, path_solver(task), choices, verbose=self.verbose)
             paths.append((task, choices, path))
         return paths[chosen_encoding([likeliest_of(path) for *_, path in paths])]
@@ -250,12 +256,6 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             "a selection criterion, not an estimate of performance"
         )
 
-    def _check_choices(self) -> None:
-        check_option("scoring", self.scoring, CRITERIA)
-        check_rules(self.rules)
-        for prune in check_choices("prunes", self.prunes):
-            check_prune("prunes", prune)
-
     def _cross_validated(
         self, base: ImmigrateClassifier, data: TrainingData, choices: Choices, groups: Any
     ) -> Selection:
@@ -279,26 +279,25 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     ) -> None:
         """Become the chosen model."""
         candidates = selection.candidates
-        points = {(point.model.sigma, point.prune): point for point in path}
-        at = [points[c["sigma"], c["prune"]] for c in candidates]
+        points = {(point.model.sigma, point.penalty): point for point in path}
+        at = [points[c["sigma"], c["penalty"]] for c in candidates]
         n_weights = np.array([np.count_nonzero(np.triu(point.model.weights)) for point in at])
         chosen = selection.simplest(n_weights) if self.one_standard_error else selection.best()
         point = at[chosen]
         fit = finished(task, point, verbose=self.verbose)
         warn_unless_converged(fit.solution, task.solver)
         rule, sigma = candidates[chosen]["rule"], point.model.sigma
-        model = fit.task.fitted(fit.solution, sigma, point.prune, rule)
+        model = fit.task.fitted(fit.solution, sigma, point.penalty, rule)
         model = as_it_predicts(
             model, fit.task, base, self.n_jobs, rules=self.rules, scoring=self.scoring
         )
-        # One solution per sigma, whatever was pruned from it.
-        solutions = [point.solution for point in path[:: len(self.prunes)]]
+        solutions = [other.solution for other in path if other.penalty is point.penalty]
         weights = np.array([solution.weights for solution in solutions])
         costs = np.array([solution.objective_path[-1] for solution in solutions])
         model.references.release()
         remember(self, data)
         self._adopt(model, fit)
-        self.prune_, self.weights_path_, self.costs_path_ = point.prune, weights, costs
+        self.penalty_, self.weights_path_, self.costs_path_ = point.penalty, weights, costs
         self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen
 
 
@@ -329,6 +328,7 @@ def finished(task: Task, point: PathPoint, *, verbose: bool = False) -> Fit:
     return grown_fit(
         task,
         sigma,
+        penalty=point.penalty,
         start=solution.weights,
         first_step=solution.next_step,
         on_step=print_step if verbose and task.is_sampled else None,

@@ -188,7 +188,7 @@ def warn_unless_converged(solution: Solution, solver: Solver) -> None:
         message = (
             "No admissible direction improves the margin: the weights are where they were "
             "before. Check that the features are not constant and that they carry "
-            "information about the classes."
+            "information about the classes, or lower the strength of the penalty if there is one."
         )
     else:
         gap = "" if np.isnan(solution.gap) else f" (relative gap {solution.gap:.2g})"

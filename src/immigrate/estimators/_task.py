@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from immigrate.checks import check_option
-from immigrate.core.cones import MATRIX_SETS, WeightSet, share, unit
+from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm, share, unit
 from immigrate.core.forms import LINEAR, QUADRATIC, Form
-from immigrate.core.pruning import pruned
 from immigrate.estimators._encoding import Encoding, offered_encodings, resolved_columns
 from immigrate.estimators._fitted import FittedMargin, References
+from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._sample import Sampler, Size, sample_sizes
 from immigrate.estimators._screen import Screened, as_shares, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
@@ -41,7 +41,8 @@ class Task:
     start : ndarray
         Where the weights start.
     solver : Solver
-    weight_set : WeightSet
+    weight_set : Cone
+        Without a penalty.
     references : References
         What prediction will need of the training data.
     is_warm : bool
@@ -50,28 +51,41 @@ class Task:
         Makes the same task on other samples of the table.
     stage : int
         Which of the growing samples this one is of.
+    gradient_sizes : dict
+        Norm of the gradient at the start, by sigma, as far as somebody has asked for it.
     """
 
     problem: MarginProblem
     start: Array
     solver: Solver
-    weight_set: WeightSet
+    weight_set: Cone
     references: References
     is_warm: bool
     maker: TaskMaker
     stage: int
+    gradient_sizes: dict[float, float] = field(default_factory=dict)
 
     def fitted(
-        self, solution: Solution, sigma: float, prune: str | float | None, rule: str
+        self, solution: Solution, sigma: float, penalty: Penalty | None, rule: str
     ) -> FittedMargin:
-        """The model that a solution makes, its weights pruned."""
-        if prune is not None:
-            # "auto" is the paper's limit, 1 / A.
-            below = 1 / len(solution.weights) if isinstance(prune, str) else prune
-            weights = pruned(solution.weights, below=below)
-            scores = self.problem.loo_scores(weights, sigma)
-            solution = replace(solution, weights=weights, scores=scores)
+        """The model that a solution makes, its weights pruned where the penalty says so."""
+        solution = kept_solution(self.problem, solution, sigma, penalty)
         return FittedMargin.of(self.references, solution, sigma, rule)
+
+    def weight_set_at(self, sigma: float, penalty: Penalty | None) -> WeightSet:
+        """Where weights live, and what they cost there at this sigma."""
+        if penalty is None:
+            return self.weight_set
+        owner = self.references.encoding.owner
+        return penalty.weight_set(self.weight_set, owner, lambda: self._gradient_size(sigma))
+
+    def _gradient_size(self, sigma: float) -> float:
+        """Norm of the gradient where the fit starts: the unit of strengths."""
+        if sigma not in self.gradient_sizes:
+            gradient = self.problem.evaluate(self.start, sigma).gradient
+            assert gradient is not None
+            self.gradient_sizes[sigma] = norm(gradient)
+        return self.gradient_sizes[sigma]
 
     def grown(self) -> Task | None:
         """The same on the next larger sample; None where there is none."""
@@ -99,7 +113,7 @@ def learning_tasks(
     n_jobs: int | None,
     n_steps: int = STEPS_OF_FIT,
 ) -> list[Task]:
-    """What a solver is to do for `model`, whose own sigma, rule and prune are not read.
+    """What a solver is to do for `model`, whose own sigma, rule and penalty are not read.
 
     One task, or two where leave-one-out is to choose between a weight per nominal column and a
     weight per level. `n_steps` is about how many steps it will take, for those who wait.
@@ -145,7 +159,7 @@ class TaskMaker:
     screened : Screened
         Which features enter.
     solver : Solver
-    weight_set : WeightSet
+    weight_set : Cone
     form : Form
     start : callable
         From references to the weights that a fit starts from.
@@ -158,7 +172,7 @@ class TaskMaker:
     data: TrainingData
     screened: Screened
     solver: Solver
-    weight_set: WeightSet
+    weight_set: Cone
     form: Form
     start: Callable[[References], Array]
     sampler: Sampler
@@ -213,6 +227,16 @@ class TaskMaker:
             self,
             stage,
         )
+
+
+def kept_solution(
+    problem: MarginProblem, solution: Solution, sigma: float, penalty: Penalty | None
+) -> Solution:
+    """The solution with the weights that the penalty leaves, and their scores."""
+    weights = solution.weights if penalty is None else penalty.kept(solution.weights)
+    if weights is solution.weights:
+        return solution
+    return replace(solution, weights=weights, scores=problem.loo_scores(weights, sigma))
 
 
 def feasible_start(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from immigrate.core.cones import VECTOR_SETS, WeightSet
+from immigrate.core.cones import VECTOR_SETS, Cone
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, even_start
 
 DEFAULT_SIGMA = 0.125
 
 
-def vector_set(solver: Solver) -> WeightSet:
+def vector_set(solver: Solver) -> Cone:
     """Where the weights of features live."""
     # Scaled to sum 1, the step is not the best of its set, and descent along it ends at a
     # few features (docs/deviations.md): for solvers that do not ask for a projection.

@@ -31,7 +31,7 @@ class SigmaPathDisplay:
     Parameters
     ----------
     scores : pandas.DataFrame
-        Columns `sigma`, `prune`, `rule`, `selection_score`, `standard_error`, `is_chosen`:
+        Columns `sigma`, `penalty`, `rule`, `selection_score`, `standard_error`, `is_chosen`:
         `scores_path_` of the estimator.
     costs : ndarray of shape (n_sigmas,)
         Final cost at each sigma, largest sigma first.
@@ -132,7 +132,7 @@ class SigmaPathDisplay:
         return self.scores[self.scores["is_chosen"]].iloc[0]
 
     def _plot_scores(self, ax: Axes) -> None:
-        curves = list(self.scores.groupby(["prune", "rule"], sort=False, dropna=False))
+        curves = list(self.scores.groupby(["penalty", "rule"], sort=False, dropna=False))
         for k, (color, (_, curve)) in enumerate(zip(cycle(PALETTE), curves)):
             sigma = curve["sigma"] * BESIDE ** (k - (len(curves) - 1) / 2)
             ax.errorbar(
@@ -163,11 +163,11 @@ class SigmaPathDisplay:
         ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 
     def _label(self, candidate: pd.Series) -> str:
-        """Rule, and pruning where there was a choice of it."""
+        """Rule, and penalty where there was a choice of it."""
         words = [f"{candidate['rule']} rule"]
-        if self.scores["prune"].nunique() > 1:
-            prune = candidate["prune"]
-            words.append("not pruned" if prune == "None" else f"pruned ({prune})")
+        if self.scores["penalty"].nunique() > 1:
+            penalty = candidate["penalty"]
+            words.append("no penalty" if penalty == "None" else penalty)
         return ", ".join(words)
 
     def _plot_costs(self, ax: Axes) -> None:

@@ -176,7 +176,7 @@ def model_summary(
     """Settings, what the fit chose, and what it warned of."""
     chosen = {
         name.rstrip("_"): getattr(model, name)
-        for name in ("sigma_", "rule_", "prune_", "converged_")
+        for name in ("sigma_", "rule_", "penalty_", "converged_")
         if hasattr(model, name)
     }
     n_screened = int(model.column_reader_.is_used.sum()) - len(model.weight_matrix_)

@@ -1,0 +1,145 @@
+"""What weights may cost on top of the margin, and the steps that take the cost into account.
+
+A penalty here is a sum over elements of W, or a norm of some of them: convex, and homogeneous of
+degree 1. That is what makes it fit weights of fixed norm. For any such h, with the condition that
+W lies in a cone counted as part of it, the best W of norm 1 for the linearised cost,
+
+    max <G, V> - h(V)  over |V| = 1,    G = -Sigma,
+
+is V = P / |P| with P = prox_h(G), and its value is |P| (or less than 0 where P = 0): the minimum
+over V = r u of |V - G|^2 / 2 + h(V) is taken at r = <G, u> - h(u), so the best u is the same.
+Theorem 3.1 is h = 0. W is stationary where 0 lies in Sigma + dh(W) + mu W, which is where W is its
+own best answer, because dh does not depend on the size of W. A step W - t Sigma, mapped by
+prox_th and scaled back to norm 1, gives the V that maximises <W, V> + t (<G, V> - h(V)), so that
+
+    <Sigma, V - W> + h(V) - h(W)  <=  -|V - W|^2 / (2 t)
+
+and for small t the penalised cost falls, as it does without a penalty.
+
+A square of a norm has no such property: on the sphere its best answer is no proximal point. So the
+l2 penalty is the norm of the pairs and not its square. Both shrink all pairs by one factor; the
+norm sets them to 0 at a finite strength.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from immigrate.core.cones import Answer, norm, unit
+from immigrate.core.splitting import Separable, psd_prox
+from immigrate.typing import Array, Mask
+
+
+class Priced(Separable, Protocol):
+    """A separable function with a value."""
+
+    def value(self, W: Array) -> float:
+        """The penalty of W."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PricedElements:
+    """The l1 penalty: each element costs its size times its price.
+
+    Attributes
+    ----------
+    price : ndarray of shape (p, p)
+        Symmetric, 0 for elements that cost nothing.
+    is_signed : bool
+        Whether elements may be negative. If not, the penalty is linear.
+    """
+
+    price: Array
+    is_signed: bool
+
+    def prox(self, A: Array, step: float) -> Array:
+        """Every element moved towards 0 by its price, and not beyond."""
+        if self.is_signed:
+            return np.sign(A) * np.maximum(np.abs(A) - step * self.price, 0.0)
+        return np.maximum(A - step * self.price, 0.0)
+
+    def is_held(self, A: Array, step: float) -> Mask:
+        """Elements that are smaller than their price."""
+        held: Mask = (np.abs(A) if self.is_signed else A) < step * self.price
+        return held
+
+    def value(self, W: Array) -> float:
+        """Sum of prices times sizes."""
+        return float(np.sum(self.price * np.abs(W)))
+
+
+@dataclass(frozen=True, eq=False)
+class PricedNorm:
+    """The l2 penalty: the norm of the chosen elements costs its size times the price.
+
+    Attributes
+    ----------
+    price : float
+    is_chosen : ndarray of shape (p, p) of bool
+        Symmetric.
+    is_signed : bool
+        Whether elements may be negative.
+    """
+
+    price: float
+    is_chosen: Mask
+    is_signed: bool
+
+    def prox(self, A: Array, step: float) -> Array:
+        """The chosen elements made smaller by one factor."""
+        A = A if self.is_signed else np.maximum(A, 0.0)
+        size = norm(A[self.is_chosen])
+        factor = max(1 - step * self.price / size, 0.0) if size > 0 else 0.0
+        return np.where(self.is_chosen, factor * A, A)
+
+    def is_held(self, A: Array, step: float) -> None:
+        """All chosen elements become 0 together or none does."""
+        return None
+
+    def value(self, W: Array) -> float:
+        """Price times the norm of the chosen elements."""
+        return self.price * norm(W[self.is_chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class Penalised:
+    """Matrices of norm 1 with a penalty, as a weight set.
+
+    Attributes
+    ----------
+    penalty : Priced
+    is_psd : bool
+        Whether matrices have to be positive semi-definite. Then the proximal map is a splitting;
+        without, it is a formula.
+    can_warm_start : bool
+        Whether a solution at one sigma is a good start for the next.
+    """
+
+    penalty: Priced
+    is_psd: bool
+    can_warm_start: bool
+    is_projection: bool = True
+
+    def prox(self, W: Array, step: float) -> Array:
+        """The V of the cone that minimises |V - W|^2 / 2 + step * value(V)."""
+        return self.best(W, step).weights
+
+    def best(self, A: Array, step: float) -> Answer:
+        """The proximal point, and what <A, V> - step * value(V) is at most for V of norm 1."""
+        if self.is_psd:
+            split = psd_prox(A, self.penalty, step)
+            return Answer(split.point, split.most)
+        point = self.penalty.prox(A, step)
+        return Answer(point, norm(point))
+
+    def value(self, W: Array) -> float:
+        """The penalty."""
+        return self.penalty.value(W)
+
+    def scaled(self, W: Array) -> Array:
+        """The multiple of norm 1."""
+        return unit(W)

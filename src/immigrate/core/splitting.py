@@ -1,0 +1,217 @@
+"""Proximal maps over positive semi-definite matrices, split into two parts that are easy alone.
+
+Asked for is the positive semi-definite V that minimises |V - A|^2 / 2 + h(V), where h acts on
+single elements: V >= 0, an l1 penalty, or both (`core/penalties.py`). Its multiplier N makes
+V = P(A + N), P the positive part of the spectrum, and is a fixed point of
+
+    N <- prox_h(Z) - Z,    Z = P(A + N) - N
+
+which is Dykstra's alternating projection [1]_ where h says V >= 0. It crawls near the end, in two
+ways that help each other: Nesterov's momentum with restarts [2]_ is safe from anywhere, and
+Newton's method on the elements that N holds at 0, by the derivative of P [3]_, ends in a few steps
+where it works.
+
+Any N that `prox_h(Z) - Z` can take is a certificate: no V of norm 1 has <A, V> - h(V) above the
+norm of P(A + N), whether or not the iteration has ended.
+
+References
+----------
+.. [1] J. P. Boyle and R. L. Dykstra, "A method for finding projections onto the intersection of
+   convex sets in Hilbert spaces", 1986. :doi:`10.1007/978-1-4613-9940-7_3`
+.. [2] B. O'Donoghue and E. Candes, "Adaptive restart for accelerated gradient schemes", 2015.
+   :doi:`10.1007/s10208-013-9150-3`
+.. [3] H. Qi and D. Sun, "A quadratically convergent Newton method for computing the nearest
+   correlation matrix", 2006. :doi:`10.1137/050624509`
+.. [4] J. Fan and Y. Yuan, "On the quadratic convergence of the Levenberg-Marquardt method without
+   nonsingularity assumption", 2005. :doi:`10.1007/s00607-004-0083-1`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import lapack
+
+from immigrate.typing import Array, Mask
+
+MOST_ROUNDS = 2000
+TOLERANCE = 1e-12
+# A step of Newton's method that does not halve the distance is not taken; after so many rounds a
+# damped one is tried. Its equations are solved by so many conjugate gradients.
+PATIENCE = 25
+MOST_GRADIENTS = 30
+
+
+class Spectrum(NamedTuple):
+    """Eigenvalues of a symmetric matrix and its eigenvectors, one per column."""
+
+    eigenvalues: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, A: Array) -> Spectrum:
+        """Straight from LAPACK: for small matrices the checks around it take as long again."""
+        eigenvalues, vectors, *_, info = lapack.dsyevr(A, lower=1)
+        if info != 0:
+            raise np.linalg.LinAlgError(f"Eigenvalues did not converge: info = {info}.")
+        return cls(eigenvalues, vectors)
+
+    def positive_part(self) -> Array:
+        """Nearest positive semi-definite matrix."""
+        is_positive = self.eigenvalues > 0
+        root = self.vectors[:, is_positive] * np.sqrt(self.eigenvalues[is_positive])
+        return root @ root.T
+
+    def derivative(self) -> Callable[[Array], Array]:
+        """Of the positive part, in the direction of any symmetric matrix."""
+        above = np.maximum(self.eigenvalues, 0.0)
+        distance = self.eigenvalues[:, None] - self.eigenvalues
+        is_same = np.abs(distance) < 1e-14
+        slope = np.divide(
+            above[:, None] - above,
+            distance,
+            out=np.broadcast_to(above > 0, distance.shape).astype(float),
+            where=~is_same,
+        )
+        V = self.vectors
+        return lambda H: V @ (slope * (V.T @ H @ V)) @ V.T
+
+
+class Separable(Protocol):
+    """A function h of the elements of a matrix, homogeneous of degree 1."""
+
+    def prox(self, A: Array, step: float) -> Array:
+        """The V that minimises |V - A|^2 / 2 + step * h(V), with no condition on its spectrum."""
+        ...
+
+    def is_held(self, A: Array, step: float) -> Mask | None:
+        """Elements that `prox` sets to 0; None where they do not decide one by one."""
+        ...
+
+
+class Split(NamedTuple):
+    """What a splitting found.
+
+    Attributes
+    ----------
+    point : ndarray of shape (p, p)
+        V, exactly 0 where h wants it to be, and positive semi-definite up to `apart`.
+    most : float
+        An upper bound of <A, V> - step h(V) over all positive semi-definite V of norm 1.
+    apart : float
+        Distance between `point` and a matrix that is positive semi-definite.
+    """
+
+    point: Array
+    most: float
+    apart: float
+
+
+def psd_prox(A: Array, h: Separable, step: float = 1.0) -> Split:
+    """The proximal map of h over positive semi-definite matrices."""
+    scale = np.abs(A).max(initial=0.0)
+    if scale == 0:
+        return Split(A, 0.0, 0.0)
+    # In units of the matrix, so that neither squares nor the tolerance depend on its size.
+    scale *= float(np.linalg.norm(A / scale))
+    found = _psd_prox_of_unit(A / scale, h, step / scale)
+    return Split(*(scale * part for part in found))
+
+
+def _psd_prox_of_unit(A: Array, h: Separable, step: float) -> Split:
+    """The proximal map at a matrix of norm 1."""
+    lifted = ahead = np.zeros_like(A)
+    momentum, n_waiting, is_damped = 1.0, 0, False
+    at = Spectrum.of(A)
+    for _ in range(MOST_ROUNDS):
+        part = at.positive_part()
+        following = multiplier(h, part - ahead, step)
+        moved = float(np.linalg.norm(following - ahead))
+        if moved <= TOLERANCE:
+            break
+        is_held = h.is_held(part - ahead, step)
+        if n_waiting == 0 and is_held is not None:
+            held = Held(is_held, following, part, moved if is_damped else TOLERANCE)
+            trial = multiplier(h, -_newton_point(at, ahead, held, moved), step)
+            there = Spectrum.of(A + trial)
+            if _distance_to_fixed_point(h, trial, there.positive_part(), step) < moved / 2:
+                lifted, ahead, at, momentum = trial, trial, there, 1.0
+                continue
+            is_damped = True
+        n_waiting = (n_waiting + 1) % PATIENCE
+        # Against the direction of the last step: the momentum has carried it too far.
+        if np.vdot(ahead - following, following - lifted) > 0:
+            momentum = 1.0
+        faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        push = (momentum - 1) / faster * (following - lifted)
+        lifted, ahead, momentum = following, multiplier(h, -(following + push), step), faster
+        at = Spectrum.of(A + ahead)
+    part = at.positive_part()
+    point = h.prox(part - ahead, step)
+    return Split(point, float(np.linalg.norm(part)), float(np.linalg.norm(point - part)))
+
+
+def multiplier(h: Separable, Z: Array, step: float) -> Array:
+    """prox_h(Z) - Z: the possible multiplier that is nearest to -Z."""
+    return h.prox(Z, step) - Z
+
+
+def _distance_to_fixed_point(h: Separable, N: Array, part: Array, step: float) -> float:
+    return float(np.linalg.norm(multiplier(h, part - N, step) - N))
+
+
+class Held(NamedTuple):
+    """Which elements the multiplier holds at 0, and what Newton's method starts from.
+
+    Attributes
+    ----------
+    is_held : ndarray of bool
+    following : ndarray
+        The next multiplier without momentum: its bound where an element is not held.
+    part : ndarray
+        P(A + N).
+    damping : float
+    """
+
+    is_held: Mask
+    following: Array
+    part: Array
+    damping: float
+
+
+def _newton_point(at: Spectrum, N: Array, held: Held, moved: float) -> Array:
+    """Where the linearised P would be 0 on the elements held, and N is at its bound elsewhere.
+
+    The derivative is 0 among negative eigenvalues, and nearly so for matrices of low rank: there
+    the elements of N are not determined, and full steps lead astray. Damping by the distance left
+    [4]_ keeps them short, and fades so fast that the last steps are Newton's.
+    """
+    derivative, is_held = at.derivative(), held.is_held
+    dropped = np.where(is_held, 0.0, held.following - N)
+    missing = np.where(is_held, -held.part - derivative(dropped), 0.0)
+    step = _conjugate_gradients(
+        lambda H: np.where(is_held, derivative(H), 0.0) + held.damping * H,
+        missing,
+        tol=min(1e-2, moved),
+    )
+    point = N + dropped + step
+    return (point + point.T) / 2
+
+
+def _conjugate_gradients(product: Callable[[Array], Array], target: Array, tol: float) -> Array:
+    """Matrix whose product is about `target`."""
+    solution, rest = np.zeros_like(target), target
+    direction, size = rest, float(np.vdot(rest, rest))
+    small = tol**2 * size
+    for _ in range(MOST_GRADIENTS):
+        if size <= small:
+            break
+        image = product(direction)
+        length = size / float(np.vdot(direction, image))
+        solution = solution + length * direction
+        rest = rest - length * image
+        before, size = size, float(np.vdot(rest, rest))
+        direction = rest + size / before * direction
+    return solution

@@ -1,0 +1,243 @@
+"""Penalties as values: what weights cost on top of the margin, or which of them are cut."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from immigrate.checks import check_choices, check_not_negative, check_option
+from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet
+from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
+from immigrate.core.pruning import pruned
+from immigrate.typing import Array, Codes, Mask
+
+PENALISED = ("pairs", "all")
+
+
+# scikit-learn's base is for get_params, set_params, clone and print; a penalty has no fit.
+class Penalty(BaseEstimator, metaclass=ABCMeta):
+    """What is done about weights besides making the margin large.
+
+    A subclass changes the weight set of the solver, or the weights that the solver found.
+    """
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether weights cost something during the fit."""
+        return False
+
+    def check(self, constraint: str) -> None:
+        """Refuse parameters that make no sense, also together with the constraint."""
+
+    def weight_set(self, cone: Cone, owner: Codes, unit: Callable[[], float]) -> WeightSet:
+        """Where weights live and what they cost there.
+
+        Parameters
+        ----------
+        cone : Cone
+        owner : ndarray of shape (p,)
+            The feature that each row of the weights belongs to.
+        unit : callable
+            Gives the unit of the strength, in the units of the cost.
+        """
+        return cone
+
+    def kept(self, weights: Array) -> Array:
+        """The weights of the model, from those that the solver found."""
+        return weights
+
+
+class PricedPenalty(Penalty):
+    """A penalty that joins the cost; it has a parameter `strength`."""
+
+    strength: float
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether weights cost something during the fit."""
+        return self.strength > 0
+
+    def check(self, constraint: str) -> None:
+        """Refuse parameters that make no sense, also together with the constraint."""
+        check_not_negative("strength", self.strength)
+        if self.is_priced and not MATRIX_SETS[constraint].is_projection:
+            raise ValueError(
+                f"penalty={self!r} needs a projection and constraint={constraint!r} is none, so "
+                "that weights could not be told their price; take constraint='psd', "
+                "'nonnegative' or 'both', or penalty='prune'."
+            )
+
+
+class L1(PricedPenalty):
+    """A price on the size of every pair: weights that are not worth it become exactly 0.
+
+    The cost of a fit becomes C(W) + strength * u * sum of |W_ab|, where u is the norm of the
+    gradient of C at the starting weights. So a strength means the same whatever the units and the
+    size of the table: at 0 nothing changes, at 0.1 most pairs of most tables are gone, and at 1
+    hardly one is left.
+
+    Parameters
+    ----------
+    strength : float, default=0.05
+        Price, in units of the gradient at the start.
+    penalise : {"pairs", "all"}, default="pairs"
+        Which weights have a price: those of pairs of features, or those of single features too.
+
+    See Also
+    --------
+    L2 : Shrinks all pairs alike.
+    Prune : Cuts small weights after the fit.
+    ImmigrateClassifierCV : Chooses the strength.
+
+    Examples
+    --------
+    >>> from immigrate import L1, ImmigrateClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> for strength in (0, 0.05, 1):
+    ...     model = ImmigrateClassifier(constraint="nonnegative", penalty=L1(strength)).fit(X, y)
+    ...     print((model.weight_matrix_ > 0).sum() - 13 > 0)
+    True
+    True
+    False
+    """
+
+    def __init__(self, strength: float = 0.05, *, penalise: str = "pairs") -> None:
+        self.strength = strength
+        self.penalise = penalise
+
+    def check(self, constraint: str) -> None:
+        """Refuse parameters that make no sense, also together with the constraint."""
+        check_option("penalise", self.penalise, PENALISED)
+        super().check(constraint)
+
+    def weight_set(self, cone: Cone, owner: Codes, unit: Callable[[], float]) -> WeightSet:
+        """The cone with a price on elements."""
+        if not self.is_priced:
+            return cone
+        is_chosen = are_pairs(owner) if self.penalise == "pairs" else True
+        price = np.where(is_chosen, self.strength * unit(), 0.0)
+        price = np.broadcast_to(price, (len(owner), len(owner)))
+        elements = PricedElements(price, is_signed=not cone.is_nonnegative)
+        return Penalised(elements, cone.is_psd, cone.can_warm_start)
+
+
+class L2(PricedPenalty):
+    """A price on the norm of all pairs together: they shrink by one factor.
+
+    The cost of a fit becomes C(W) + strength * u * the root of the sum of W_ab squared over pairs,
+    with u as in `L1`. It is the norm and not its square, because W has norm 1: ridge regression
+    has the same solutions at other strengths, but here all pairs are 0 from a finite strength on.
+    Single features have no price, as the norm of all weights is 1 at any rate.
+
+    Parameters
+    ----------
+    strength : float, default=0.2
+        Price, in units of the gradient at the start.
+
+    See Also
+    --------
+    L1 : Pairs that are not worth it become 0 one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate import L2, ImmigrateClassifier
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = ImmigrateClassifier(penalty=L2(1.0)).fit(X, y)
+    >>> np.array_equal(model.weight_matrix_, np.diag(model.weight_matrix_.diagonal()))
+    True
+    """
+
+    def __init__(self, strength: float = 0.2) -> None:
+        self.strength = strength
+
+    def weight_set(self, cone: Cone, owner: Codes, unit: Callable[[], float]) -> WeightSet:
+        """The cone with a price on the norm of pairs."""
+        if not self.is_priced:
+            return cone
+        norm_of_pairs = PricedNorm(
+            self.strength * unit(), are_pairs(owner), is_signed=not cone.is_nonnegative
+        )
+        return Penalised(norm_of_pairs, cone.is_psd, cone.can_warm_start)
+
+
+class Prune(Penalty):
+    """Cut weights below a threshold after the fit and rescale: section 3.4.3 of the paper [1]_.
+
+    Parameters
+    ----------
+    threshold : "auto" or float, default="auto"
+        Smallest size that stays. "auto" is the paper's limit, 1 over the number of features in W.
+
+    See Also
+    --------
+    L1 : Decides during the fit which weights are 0.
+
+    References
+    ----------
+    .. [1] R. Zhao, P. Hong and J. S. Liu, "IMMIGRATE: A margin-based feature selection method
+       with interaction terms", Entropy 22(3):291, 2020. :doi:`10.3390/e22030291`
+
+    Examples
+    --------
+    >>> from immigrate import ImmigrateClassifier, Prune
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = ImmigrateClassifier(penalty=Prune(0.2)).fit(X, y)
+    >>> size = abs(model.weight_matrix_)
+    >>> bool(size[size > 0].min() >= 0.2)
+    True
+    """
+
+    def __init__(self, threshold: str | float = "auto") -> None:
+        self.threshold = threshold
+
+    def check(self, constraint: str) -> None:
+        """Refuse parameters that make no sense."""
+        if isinstance(self.threshold, str):
+            check_option("threshold", self.threshold, ("auto",))
+        else:
+            check_not_negative("threshold", self.threshold)
+
+    def kept(self, weights: Array) -> Array:
+        """The weights of the model, from those that the solver found."""
+        is_auto = isinstance(self.threshold, str)
+        return pruned(weights, below=1 / len(weights) if is_auto else float(self.threshold))
+
+
+NAMED: dict[str, type[Penalty]] = {"l1": L1, "l2": L2, "prune": Prune}
+
+
+def are_pairs(owner: Codes) -> Mask:
+    """Elements of W that belong to two different features, (p, p)."""
+    different: Mask = owner[:, None] != owner
+    return different
+
+
+def resolved_penalty(penalty: Any, constraint: str) -> Penalty | None:
+    """The value that a name stands for; None, and a penalty, stay what they are."""
+    if penalty is None:
+        return None
+    if isinstance(penalty, str):
+        penalty = NAMED[check_option("penalty", penalty, NAMED)]()
+    if not isinstance(penalty, Penalty):
+        raise ValueError(
+            f"penalty must be None, 'l1', 'l2', 'prune' or a value such as L1(0.1), L2(0.1) or "
+            f"Prune(0.1); got {penalty!r}."
+        )
+    penalty.check(check_option("constraint", constraint, MATRIX_SETS))
+    return penalty
+
+
+def resolved_penalties(penalties: Any, constraint: str) -> Sequence[Penalty | None]:
+    """What there is to choose from, each penalty once."""
+    resolved = [resolved_penalty(one, constraint) for one in check_choices("penalties", penalties)]
+    if len({repr(one) for one in resolved}) < len(resolved):
+        raise ValueError(f"penalties={penalties!r} holds a choice twice.")
+    return resolved

@@ -1,0 +1,60 @@
+"""Rounds of boosting: on which task, how a learner is trained, and who votes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from immigrate.estimators._fitted import chosen_encoding
+from immigrate.estimators._penalty import Penalty, Prune
+from immigrate.estimators._task import Task, kept_solution
+from immigrate.estimators.sigma import resolved_sigma
+from immigrate.messages import warn_user
+from immigrate.problems import MarginProblem
+from immigrate.solvers import Solution
+from immigrate.solvers.boosting import Learner, Trainer
+
+
+def chosen_task(tasks: Sequence[Task], penalty: Penalty | None) -> Task:
+    """Of two ways to encode levels, the one that leave-one-out chooses for a single model."""
+    if len(tasks) == 1:
+        return tasks[0]
+    models = []
+    for task in tasks:
+        references = task.references
+        sigma = resolved_sigma("auto", references.table, task.start, references.encoding)
+        weight_set = task.weight_set_at(sigma, penalty)
+        solution = task.solver.solution(task.problem, task.start, sigma, weight_set)
+        models.append(task.fitted(solution, sigma, penalty, "energy"))
+    return tasks[chosen_encoding(models)]
+
+
+def trainer(task: Task, penalty: Penalty | None, *, is_warm: bool) -> Trainer:
+    """What trains one learner, from where the round before ended if `is_warm`."""
+
+    def train(problem: MarginProblem, sigma: float, last: Solution | None) -> Solution:
+        start, step = task.start, np.inf
+        # Only the anchor weights have changed since the last round: its end is near the new one.
+        # Pruned weights may lie outside of the set, and nothing starts from there.
+        if is_warm and last is not None and not isinstance(penalty, Prune):
+            start, step = last.weights, last.next_step
+        weight_set = task.weight_set_at(sigma, penalty)
+        solution = task.solver.solution(problem, start, sigma, weight_set, first_step=step)
+        return kept_solution(problem, solution, sigma, penalty)
+
+    return train
+
+
+def voters(rounds: Sequence[Learner]) -> list[Learner]:
+    """The learners that vote; where all are useless, the one with the smallest error alone."""
+    kept = [learner for learner in rounds if learner.vote > 0]
+    if kept:
+        return kept
+    warn_user(
+        f"All {len(rounds)} learners were discarded (errors of 0, or no better than "
+        "chance); the one with the smallest error stands alone. Try variant='samme'.",
+        UserWarning,
+    )
+    best = min(rounds, key=lambda learner: learner.error)
+    return [Learner(best.sigma, best.weights, best.error, vote=1.0)]

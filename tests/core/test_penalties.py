@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from immigrate.core.cones import MATRIX_SETS, NonNegative, norm, oracle, unit
+from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
+from immigrate.core.splitting import psd_prox
+from immigrate.typing import Array
+
+CONSTRAINTS = ("psd", "nonnegative", "both")
+
+
+def penalised(kind: str, constraint: str, p: int, price: float) -> Penalised:
+    cone, is_pair = MATRIX_SETS[constraint], ~np.eye(p, dtype=bool)
+    is_signed = not cone.is_nonnegative
+    if kind == "l2":
+        return Penalised(PricedNorm(price, is_pair, is_signed), cone.is_psd, False)
+    prices = np.full((p, p), price) if kind == "l1 of all" else price * is_pair
+    return Penalised(PricedElements(prices, is_signed), cone.is_psd, False)
+
+
+def drawn(seed: int, p: int) -> Array:
+    """A matrix as it comes in a fit: a difference of two sums of products."""
+    rng = np.random.default_rng(seed)
+    d = np.abs(rng.standard_normal((3 * p, p)))
+    return unit((d.T * rng.choice([-1.0, 1.0], 3 * p)) @ d)
+
+
+cases = pytest.mark.parametrize(
+    ("kind", "constraint"),
+    [(kind, constraint) for kind in ("l1", "l1 of all", "l2") for constraint in CONSTRAINTS],
+)
+
+
+@cases
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1), p=st.integers(1, 8), price=st.floats(0.001, 1))
+def test_the_proximal_point_is_the_best_of_its_cone(kind, constraint, seed, p, price):
+    """|V - A|^2 / 2 + h(V) equals its dual bound (|A|^2 - most^2) / 2, so that no V is better."""
+    weight_set, A = penalised(kind, constraint, p, price), drawn(seed, p)
+    point, most = weight_set.best(A, 1.0)
+    primal = np.sum((point - A) ** 2) / 2 + weight_set.value(point)
+    assert primal == pytest.approx((np.sum(A**2) - most**2) / 2, abs=1e-10)
+    # The bound is what the scaled point comes to.
+    if norm(point) > 1e-6:
+        V = unit(point)
+        assert np.vdot(A, V) - weight_set.value(V) == pytest.approx(most, abs=1e-9)
+    if MATRIX_SETS[constraint].is_psd:
+        assert np.linalg.eigvalsh(point).min() >= -1e-10
+    if MATRIX_SETS[constraint].is_nonnegative:
+        assert point.min() >= 0
+    np.testing.assert_allclose(point, point.T, atol=1e-12)
+
+
+@cases
+@given(exponent=st.integers(-200, 200))
+@settings(max_examples=20)
+def test_the_unit_does_not_matter(kind, constraint, exponent):
+    weight_set, A = penalised(kind, constraint, 5, 0.05), drawn(1, 5)
+    scaled = weight_set.prox(np.ldexp(A, exponent), float(np.ldexp(1.0, exponent)))
+    np.testing.assert_allclose(np.ldexp(scaled, -exponent), weight_set.prox(A, 1.0), atol=1e-10)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("kind", ["l1", "l2"])
+def test_a_high_price_leaves_a_diagonal(kind, constraint):
+    A = drawn(2, 6)
+    point = penalised(kind, constraint, 6, 100.0).prox(A, 1.0)
+    np.testing.assert_allclose(point, np.diag(np.maximum(A.diagonal(), 0)), atol=1e-12)
+    assert np.count_nonzero(point - np.diag(point.diagonal())) == 0
+
+
+@cases
+def test_no_price_is_the_projection(kind, constraint):
+    A = drawn(3, 6)
+    found = penalised(kind, constraint, 6, 0.0).prox(A, 1.0)
+    np.testing.assert_allclose(found, MATRIX_SETS[constraint].prox(A, 1.0), atol=1e-11)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_elements_are_moved_by_their_price_or_held_at_zero(constraint):
+    """Coordinate by coordinate, at a point where no condition on the spectrum is active."""
+    A = np.array([[2.0, 0.3, -0.3], [0.3, 2.0, 0.05], [-0.3, 0.05, 2.0]])
+    point = penalised("l1", constraint, 3, 0.1).prox(A, 1.0)
+    opposite = -0.2 if constraint == "psd" else 0.0
+    expected = [[2.0, 0.2, opposite], [0.2, 2.0, 0.0], [opposite, 0.0, 2.0]]
+    np.testing.assert_allclose(point, expected, atol=1e-12)
+    assert point[1, 2] == 0
+
+
+@cases
+def test_a_point_that_is_its_own_answer_has_no_gap(kind, constraint):
+    """And any other point has one."""
+    weight_set, gradient = penalised(kind, constraint, 5, 0.05), -drawn(4, 5)
+    best = oracle(unit(np.eye(5)), gradient, weight_set).weights
+    assert oracle(best, gradient, weight_set).gap == pytest.approx(0, abs=1e-9)
+    assert oracle(unit(np.eye(5)), gradient, weight_set).gap > 1e-3
+
+
+def test_a_splitting_says_how_far_it_got(monkeypatch):
+    """Ended early, its bound still holds and its point is off by no more than it says."""
+    import immigrate.core.splitting as splitting
+
+    A = drawn(5, 12)
+    exact = psd_prox(A, NonNegative())
+    assert exact.apart <= 1e-11
+    monkeypatch.setattr(splitting, "MOST_ROUNDS", 2)
+    early = psd_prox(A, NonNegative())
+    assert early.apart > 1e-6
+    assert early.most >= exact.most - 1e-12
+
+
+def test_nothing_is_left_of_nothing():
+    assert not psd_prox(np.zeros((3, 3)), NonNegative()).point.any()
