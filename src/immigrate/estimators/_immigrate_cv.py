@@ -73,7 +73,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         starting W. "paper": 4, halved until it is not larger than 0.2.
     prunes : tuple, default=(None,)
         Choices for `prune` of `ImmigrateClassifier`; ``(None, "auto")`` is the paper's. Offering
-        pruning did not raise the accuracy on average (docs/choosing-sigma.md).
+        pruning did not raise the accuracy on average (docs/measurements/choosing-sigma.md).
     rules : tuple, default=("energy", "distance")
         Choices for `rule` of `ImmigrateClassifier`. The free energy is better with small
         neighbourhoods and unbalanced classes, the expected distance at large sigma.
