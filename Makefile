@@ -54,6 +54,11 @@ paper-smoke: $(VENV)/.installed-paper
 	$(BIN)/python -m paper tables --results build/paper-smoke
 	$(BIN)/python -m paper figures --seeds 3 --results build/paper-smoke
 
+# The site, in build/docs: open build/docs/index.html. No network; a warning is an error.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/docs-cache docs build/docs
+	$(BIN)/python docs/check_links.py build/docs
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

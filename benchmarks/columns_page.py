@@ -1,4 +1,4 @@
-"""Write the tables of docs/columns.md from the tracked results.
+"""Write the tables of docs/measurements/columns.md from the tracked results.
 
     python benchmarks/columns_page.py
 
@@ -27,7 +27,7 @@ from benchmarks.native_columns import (
 )
 from benchmarks.native_columns import RESULTS as ACCURACY_RESULTS
 
-PAGE = Path(__file__).parents[1] / "docs" / "columns.md"
+PAGE = Path(__file__).parents[1] / "docs" / "measurements" / "columns.md"
 GAMETES_RESULTS = ACCURACY_RESULTS.with_name("gametes_missing.csv")
 NATIVE = "nominal='auto'"
 WAYS = {PREPARED: "one-hot", ALL_SCALED: "one-hot, all scaled"}

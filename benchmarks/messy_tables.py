@@ -5,7 +5,7 @@
 `messy_table` writes a table with text, missing values, flags, names of nothing and two planted
 pairs to the text of a CSV file and reads it back with pandas, so that it comes as such files
 come. The test gets it with no preparation. Appends to results/messy_tables.csv as it goes, skips
-the seeds that are there, and prints the shares that docs/columns.md shows.
+the seeds that are there, and prints the shares that docs/measurements/columns.md shows.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
 Prepared by hand is what scikit-learn's guide shows: means for missing numbers, then a
 StandardScaler; the most frequent level for missing levels, then one 0/1 column per level.
 
-Appends to results/native_columns.csv as it goes and skips what is there. docs/columns.md shows
+Appends to results/native_columns.csv as it goes and skips what is there. The page
+docs/measurements/columns.md shows
 the tables that ``--tables`` prints.
 """
 

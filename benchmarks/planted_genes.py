@@ -5,7 +5,8 @@ deviations, and two genes that say nothing alone: the product of their signs is 
 
     python benchmarks/planted_genes.py --seeds 20
 
-Writes benchmarks/results/planted_genes.csv and prints the table of docs/high-dimensions.md.
+Writes benchmarks/results/planted_genes.csv and prints the table of
+docs/measurements/wide-tables.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of docs/columns.md are those of the tracked results."""
+"""The tables of docs/measurements/columns.md are those of the tracked results."""
 
 from benchmarks.columns_page import PAGE, TABLES, filled
 

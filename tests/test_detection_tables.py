@@ -1,4 +1,4 @@
-"""The tables of docs/interaction-test.md are those of the tracked results."""
+"""The tables of docs/measurements/detection.md are those of the tracked results."""
 
 from benchmarks.detection.tables import PAGE, TABLES, filled
 

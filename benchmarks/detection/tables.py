@@ -1,4 +1,4 @@
-"""Write the tables of docs/interaction-test.md from the tracked results.
+"""Write the tables of docs/measurements/detection.md from the tracked results.
 
     python benchmarks/detection/tables.py
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = Path(__file__).parents[2] / "docs" / "interaction-test.md"
+PAGE = Path(__file__).parents[2] / "docs" / "measurements" / "detection.md"
 # Power first reported for the recipe that the test grew from (methods/prototype.py).
 FIRST_REPORTED = {
     "xor": 0.96, "xor_main_effects": 0.86, "both_high": 0.82, "either_high": 0.84,

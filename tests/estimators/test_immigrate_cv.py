@@ -275,7 +275,7 @@ def test_sigma_does_not_depend_on_the_order_of_columns_among_ties(n_values):
 
 
 def test_the_automatic_width_is_an_eighth_of_the_median_distance():
-    """The number that docs/choosing-sigma.md measures and names."""
+    """The number that docs/measurements/choosing-sigma.md measures and names."""
     X = np.random.default_rng(0).normal(size=(30, 4))
     y = np.arange(30) % 2
     raw = Columns(scale=None)

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import doctest
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -18,7 +16,6 @@ from immigrate.plotting._pair_grids import on_finer_grid, signed, window_sums
 
 mpl.use("Agg")
 
-PAGE = Path(__file__).parents[2] / "docs" / "interaction-test.md"
 LONG = "concentration of the metabolite in the plasma of patients"
 LONG_AS_ONE_WORD = "years_since_first_diagnosis_at_any_participating_centre"
 
@@ -352,15 +349,3 @@ def test_window_sums_are_those_of_a_loop(along):
     rows = np.moveaxis(counts, along, 0)
     wanted = [sum(rows[max(i - 2, 0) : i + 3]) for i in range(len(rows))]
     np.testing.assert_array_equal(np.moveaxis(window_sums(counts, along), along, 0), wanted)
-
-
-def test_the_examples_of_the_page_print_what_it_shows(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # the page saves a picture
-    _, _, section = PAGE.read_text().partition("## How two features act together")
-    block = section.partition("```python\n")[2].partition("```")[0]
-    example = doctest.DocTestParser().get_doctest(block, {}, PAGE.name, str(PAGE), 0)
-    said: list[str] = []
-    found = doctest.DocTestRunner().run(example, out=said.append)
-    assert found.attempted == 9
-    assert found.failed == 0, "".join(said)
-    assert (tmp_path / "a-and-b.png").stat().st_size > 0

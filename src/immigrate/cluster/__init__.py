@@ -40,7 +40,7 @@ def on(
     Everything that makes passes over pairs of samples: the margin classifiers, paths of sigma,
     boosting, screens, I-RELIEF, and predictions. Results agree with those of one process to
     rounding, and are the same for any number of workers. A worker that is lost costs the time
-    of its tasks; docs/clusters.md says more.
+    of its tasks; docs/measurements/clusters.md says more.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
     predictions, which come free with each fit.
 
     IMMIGRATE is not a weak learner. One well-chosen sigma is often as good as an ensemble, and
-    boosting then stops after a few rounds; see docs/boosting.md for where it helps.
+    boosting then stops after a few rounds; see docs/measurements/boosting.md for where it helps.
 
     Parameters
     ----------

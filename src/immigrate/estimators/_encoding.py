@@ -25,7 +25,8 @@ from immigrate.typing import Array, Codes, Mask
 SCALES = ("std", "range")
 NOMINALS = ("auto", "mismatch", "levels")
 LEVEL_HEIGHT = float(np.sqrt(0.5))
-# The unit of levels beside numbers in units of their deviation. Measured: docs/columns.md.
+# The unit of levels beside numbers in units of their deviation; measured in
+# docs/measurements/columns.md.
 LEVEL_DEVIATION = float(np.sqrt(0.5))
 # Beyond these a weight for every level is not tried: W has the square of the first, and the
 # second is what the samples can pay for.

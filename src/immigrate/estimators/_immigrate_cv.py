@@ -75,7 +75,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     penalties : tuple, default=(None,)
         Choices for `penalty` of `ImmigrateClassifier`, such as ``(None, L1(0.03), L1(0.1))``;
         ``(None, "prune")`` is the paper's. Offering pruning did not raise the accuracy on
-        average (docs/choosing-sigma.md).
+        average (docs/measurements/choosing-sigma.md).
     rules : tuple, default=("energy", "distance")
         Choices for `rule` of `ImmigrateClassifier`. The free energy is better with small
         neighbourhoods and unbalanced classes, the expected distance at large sigma.

@@ -10,7 +10,7 @@ thousands of samples. So a large table is fitted on samples of it, each twice th
 
 Anchors and references are taken from the same order: square samples cost half as much as
 rectangular ones, because a pair serves both its samples, and were as exact for the same number of
-pairs (docs/scaling.md).
+pairs (docs/measurements/scaling.md).
 """
 
 from __future__ import annotations

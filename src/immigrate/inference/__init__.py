@@ -1,6 +1,6 @@
 """Which features matter and which act together: evidence and effects, in small pure functions.
 
-Read the files in this order, beside ``docs/interaction-test.md``:
+Read the files in this order, beside ``docs/method/interaction-test.md``:
 
 =======================  ========================================================================
 ``rows``                 columns of a long table, a block of rows at a time

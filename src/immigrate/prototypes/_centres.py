@@ -11,7 +11,7 @@ from immigrate.prototypes._base import Prototypes
 from immigrate.typing import Array, Codes
 
 # Where "auto" ends: more centres than this were hardly better on a million rows
-# (docs/scaling.md). Smaller tables have a centre for every fifth sample.
+# (docs/measurements/scaling.md). Smaller tables have a centre for every fifth sample.
 MOST_CENTRES, SAMPLES_PER_CENTRE = 4000, 5
 # Steps over all samples after the mini-batches: the first two gain most.
 FULL_STEPS = 2

@@ -148,7 +148,7 @@ class Descent(Solver):
         seconds at most; of a larger table it is a sample that is doubled, from 4,000 on, until
         the standard error of the weights is 0.1 or a step takes that long. Every class is drawn
         in proportion to its size, small classes at least 500 times, and weighed such that costs
-        are those of the whole table on average (docs/scaling.md).
+        are those of the whole table on average (docs/measurements/scaling.md).
 
     See Also
     --------
