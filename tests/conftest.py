@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,10 @@ from hypothesis import settings
 
 # Without it scikit-learn skips one of its estimator checks. Read when SciPy is imported.
 os.environ["SCIPY_ARRAY_API"] = "1"
+
+# A shell starts what runs in the background with Ctrl-C ignored; some tests send it to themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.load_profile("default")

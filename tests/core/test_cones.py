@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from immigrate.core import doubly_nonnegative
 from immigrate.core.cones import (
     MATRIX_SETS,
     VECTOR_SETS,
@@ -15,7 +16,14 @@ from immigrate.core.cones import (
     oracle,
     unit,
 )
+from immigrate.core.doubly_nonnegative import (
+    Dual,
+    _newton_step,
+    _proximal_point,
+    solved_dual,
+)
 from immigrate.core.psd import WIDE, psd_part
+from immigrate.core.spectrum import Spectrum
 
 
 def symmetric(p):
@@ -86,6 +94,79 @@ def test_the_projection_onto_both_cones_does_not_stop_halfway():
     part = MATRIX_SETS["both"].prox(A + np.triu(A, 1).T, 1.0)
     assert part.min() >= 0
     assert np.linalg.eigvalsh(part).min() >= -1e-11
+
+
+def low_rank(p, n_samples, seed):
+    """As a gradient of few samples: signed outer products of absolute differences."""
+    rng = np.random.default_rng(seed)
+    d = np.abs(rng.standard_normal((n_samples, p)))
+    return unit((d.T * rng.choice([-1.0, 1.0], n_samples)) @ d)
+
+
+@pytest.mark.parametrize(
+    ("p", "n_samples"), [(3, 2), (7, 5), (7, 30), (15, 6), (15, 60), (25, 40)]
+)
+def test_the_projection_onto_both_cones_meets_its_conditions(p, n_samples):
+    """P is PSD and non-negative; A - P is a negative semi-definite matrix minus an N >= 0.
+
+    N is found by the function's own dual, and is nowhere positive together with P: that, with
+    A + N - P negative semi-definite and orthogonal to P, is the optimum.
+    """
+    for seed in range(8):
+        A = low_rank(p, n_samples, seed)
+        found = solved_dual(A)
+        P, N = np.maximum(found.part, 0), found.N
+        below = A + N - P
+        assert np.linalg.eigvalsh(P).min() >= -1e-12
+        assert N.min() >= 0
+        assert np.abs(N * P).max() <= 1e-12
+        assert np.linalg.eigvalsh(below).max() <= 1e-11
+        assert abs(np.vdot(below, P)) <= 1e-11
+        # Where N is not unique, P is known to fewer digits than its conditions are met to.
+        np.testing.assert_allclose(MATRIX_SETS["both"].prox(A, 1.0), P, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_steps_of_newton_solve_their_equations(seed):
+    """Directly and by conjugate gradients: the derivative of P along the step, plus hold times it.
+
+    The derivative is that of central differences.
+    """
+    A = low_rank(6, 9, seed)
+    spectrum = Spectrum.of(A)
+    rng = np.random.default_rng(seed)
+    is_free = rng.random((6, 6)) < 0.7
+    is_free &= is_free.T
+    target = rng.standard_normal((6, 6))
+    target = np.where(is_free, target + target.T, 0.0)
+    for most_direct in (0, 100):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(doubly_nonnegative, "MOST_DIRECT", most_direct)
+            patch.setattr(doubly_nonnegative, "MOST_GRADIENTS", 100)
+            step = _newton_step(spectrum, is_free, 1e-6 * target, 0.1) * 1e6
+        np.testing.assert_array_equal(step, step.T)
+        assert np.all(step[~is_free] == 0)
+        h = 1e-6
+        change = (psd_part(A + h * step) - psd_part(A - h * step)) / (2 * h)
+        found = np.where(is_free, change, 0.0) + 0.1 * step
+        np.testing.assert_allclose(found, target, atol=1e-4 * norm(target))
+
+
+@pytest.mark.parametrize("p", [7, 15])
+def test_proximal_steps_are_those_of_their_definition(p):
+    """The point minimises |P(A + N)|^2 / 2 + hold |N - C|^2 / 2: its slopes are 0, or N is."""
+    A = low_rank(p, 6, 0)
+    centre = Dual.at(A, np.abs(low_rank(p, 6, 1)))
+    hold = 0.05
+    point = _proximal_point(A, centre, hold)
+    moved = point.N - centre.N
+    slope = point.part + hold * moved
+    rest = norm(np.maximum(point.N - slope, 0) - point.N)
+    assert rest <= hold * norm(moved)
+    values = [
+        norm(one.part) ** 2 / 2 + hold * norm(one.N - centre.N) ** 2 / 2 for one in (centre, point)
+    ]
+    assert values[1] < values[0]
 
 
 @pytest.mark.parametrize("smallest", [1e-4, 1e-8])

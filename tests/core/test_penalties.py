@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from immigrate.core.cones import MATRIX_SETS, NonNegative, norm, oracle, unit
+from immigrate.core.cones import MATRIX_SETS, doubly_nonnegative_part, norm, oracle, unit
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
 from immigrate.core.splitting import psd_prox
 from immigrate.typing import Array
@@ -100,18 +100,29 @@ def test_a_point_that_is_its_own_answer_has_no_gap(kind, constraint):
     assert oracle(unit(np.eye(5)), gradient, weight_set).gap > 1e-3
 
 
+def free(p):
+    """Elements that cost nothing and are not negative."""
+    return PricedElements(np.zeros((p, p)), is_signed=False)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_splitting_without_a_price_is_the_projection_onto_both_cones(seed):
+    A = drawn(seed, 8)
+    np.testing.assert_allclose(psd_prox(A, free(8)).point, doubly_nonnegative_part(A), atol=1e-9)
+
+
 def test_a_splitting_says_how_far_it_got(monkeypatch):
     """Ended early, its bound still holds and its point is off by no more than it says."""
     import immigrate.core.splitting as splitting
 
     A = drawn(5, 12)
-    exact = psd_prox(A, NonNegative())
+    exact = psd_prox(A, free(12))
     assert exact.apart <= 1e-11
     monkeypatch.setattr(splitting, "MOST_ROUNDS", 2)
-    early = psd_prox(A, NonNegative())
+    early = psd_prox(A, free(12))
     assert early.apart > 1e-6
     assert early.most >= exact.most - 1e-12
 
 
 def test_nothing_is_left_of_nothing():
-    assert not psd_prox(np.zeros((3, 3)), NonNegative()).point.any()
+    assert not psd_prox(np.zeros((3, 3)), free(3)).point.any()

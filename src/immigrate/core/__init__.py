@@ -8,6 +8,7 @@ Read the files in this order, beside sections 2 and 3 of the paper:
 ``couplings``      soft nearest hits and misses, alpha and beta
 ``objective``      the cost C, and its closed form in W alone
 ``cones``          the constraint sets of W and Theorem 3.1
+``spectrum``       the positive part of a symmetric matrix, and its derivative
 ``penalties``      what weights may cost beside the margin
 ``splitting``      steps over positive semi-definite matrices with a penalty
 ``pruning``        small weights set to zero

@@ -16,9 +16,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from immigrate.core.doubly_nonnegative import nearest_doubly_nonnegative
 from immigrate.core.psd import WIDE, PsdPart, psd_part
-from immigrate.core.splitting import psd_prox
-from immigrate.typing import Array, Mask
+from immigrate.typing import Array
 
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10
@@ -53,22 +53,10 @@ def nonnegative_part(A: Array) -> Array:
     return np.maximum(A, 0.0)
 
 
-class NonNegative:
-    """The condition that no element is negative, for a splitting."""
-
-    def prox(self, A: Array, step: float) -> Array:
-        """Nearest array with no negative element."""
-        return nonnegative_part(A)
-
-    def is_held(self, A: Array, step: float) -> Mask:
-        """Elements that become 0."""
-        held: Mask = A < 0
-        return held
-
-
 def doubly_nonnegative_part(A: Array) -> Array:
     """Nearest matrix that is both positive semi-definite and element-wise non-negative."""
-    return psd_prox(A, NonNegative()).point
+    scale = norm(A)
+    return nearest_doubly_nonnegative(A / scale) * scale if scale > 0 else A
 
 
 def clipped_psd_part(A: Array) -> Array:

@@ -129,7 +129,9 @@ class Tridiagonal(NamedTuple):
         return eigenvalues[:m], vectors[:, :m]
 
     def _all(self) -> tuple[Array, Array]:
-        """All eigenvalues of T and their vectors: divide and conquer."""
+        """All eigenvalues of T and their vectors: divide and conquer, where SciPy has it."""
+        if not hasattr(lapack, "dstevd"):
+            return self._few(1, len(self.diagonal))
         eigenvalues, vectors, info = lapack.dstevd(self.diagonal, self.beside)
         _check(info)
         return eigenvalues, vectors

@@ -28,12 +28,11 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import lapack
 
+from immigrate.core.spectrum import Spectrum, conjugate_gradients
 from immigrate.typing import Array, Mask
 
 MOST_ROUNDS = 2000
@@ -42,41 +41,6 @@ TOLERANCE = 1e-12
 # damped one is tried. Its equations are solved by so many conjugate gradients.
 PATIENCE = 25
 MOST_GRADIENTS = 30
-
-
-class Spectrum(NamedTuple):
-    """Eigenvalues of a symmetric matrix and its eigenvectors, one per column."""
-
-    eigenvalues: Array
-    vectors: Array
-
-    @classmethod
-    def of(cls, A: Array) -> Spectrum:
-        """Straight from LAPACK: for small matrices the checks around it take as long again."""
-        eigenvalues, vectors, *_, info = lapack.dsyevr(A, lower=1)
-        if info != 0:
-            raise np.linalg.LinAlgError(f"Eigenvalues did not converge: info = {info}.")
-        return cls(eigenvalues, vectors)
-
-    def positive_part(self) -> Array:
-        """Nearest positive semi-definite matrix."""
-        is_positive = self.eigenvalues > 0
-        root = self.vectors[:, is_positive] * np.sqrt(self.eigenvalues[is_positive])
-        return root @ root.T
-
-    def derivative(self) -> Callable[[Array], Array]:
-        """Of the positive part, in the direction of any symmetric matrix."""
-        above = np.maximum(self.eigenvalues, 0.0)
-        distance = self.eigenvalues[:, None] - self.eigenvalues
-        is_same = np.abs(distance) < 1e-14
-        slope = np.divide(
-            above[:, None] - above,
-            distance,
-            out=np.broadcast_to(above > 0, distance.shape).astype(float),
-            where=~is_same,
-        )
-        V = self.vectors
-        return lambda H: V @ (slope * (V.T @ H @ V)) @ V.T
 
 
 class Separable(Protocol):
@@ -191,27 +155,11 @@ def _newton_point(at: Spectrum, N: Array, held: Held, moved: float) -> Array:
     derivative, is_held = at.derivative(), held.is_held
     dropped = np.where(is_held, 0.0, held.following - N)
     missing = np.where(is_held, -held.part - derivative(dropped), 0.0)
-    step = _conjugate_gradients(
+    step = conjugate_gradients(
         lambda H: np.where(is_held, derivative(H), 0.0) + held.damping * H,
         missing,
         tol=min(1e-2, moved),
+        most=MOST_GRADIENTS,
     )
     point = N + dropped + step
     return (point + point.T) / 2
-
-
-def _conjugate_gradients(product: Callable[[Array], Array], target: Array, tol: float) -> Array:
-    """Matrix whose product is about `target`."""
-    solution, rest = np.zeros_like(target), target
-    direction, size = rest, float(np.vdot(rest, rest))
-    small = tol**2 * size
-    for _ in range(MOST_GRADIENTS):
-        if size <= small:
-            break
-        image = product(direction)
-        length = size / float(np.vdot(direction, image))
-        solution = solution + length * direction
-        rest = rest - length * image
-        before, size = size, float(np.vdot(rest, rest))
-        direction = rest + size / before * direction
-    return solution
