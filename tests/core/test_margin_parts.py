@@ -32,7 +32,7 @@ def parts_of(problem, X, classes, count=None, sigma=None):
 
 
 def terms_of(problem):
-    """Each place of the weights, with its features and what their differences are multiplied by."""
+    """Each place of the weights, its features, and what their differences are multiplied by."""
     p, W = problem.X.shape[1], problem.W
     if problem.form.degree < 3:
         return [(k, k, W[k]) for k in product(range(p), repeat=W.ndim)]

@@ -1,11 +1,12 @@
 """The passes, compiled: what ``reference`` defines, at the speed of the machine.
 
-For column differences, linear, quadratic and cubic forms and classes as targets. This file lays out the
-table, cuts the tiles into parts for threads, calls the two sweeps (``sweeps`` says what they do)
-and reads the results.
+For column differences, linear, quadratic and cubic forms and classes as targets. This file lays
+out the table, cuts the tiles into parts for threads, calls the two sweeps (``sweeps`` says what
+they do) and reads the results.
 
-n^2 p^2 / 2 multiply-adds for a matrix W, n^2 more for each triple, and n^2 / 2 exponentials. Boltzmann factors that do not
-fit in scikit-learn's ``working_memory`` are computed twice: up to 3/4 n^2 p^2 and n^2.
+n^2 p^2 / 2 multiply-adds for a matrix W, n^2 more for each triple, and n^2 / 2 exponentials.
+Boltzmann factors that do not fit in scikit-learn's ``working_memory`` are computed twice: up to
+3/4 n^2 p^2 and n^2.
 """
 
 from __future__ import annotations

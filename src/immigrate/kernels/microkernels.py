@@ -207,6 +207,7 @@ def add_scatter(S, D, sign, n_pairs):
 
 @jit
 def add_block(S, sums, sign):
+    """S_ab += sign times a block of sums."""
     for a in range(len(sums)):
         for b in range(len(sums[0])):
             S[a, b] += sign * sums[a][b]

@@ -6,9 +6,9 @@ With P_r = d_a for a feature and P_r = d_a d_b for a pair (``packing`` has the t
     S_rc  = sum_k c_k P_rk D_ck                          one multiply-add per weight and pair
 
 which are a quadratic form and a scatter between products and features. ROWS products at a time are
-formed in a small buffer and meet the features in the blocks of the quadratic kernels. They begin at
-the first column of the group: a row that begins later has zeros in between, and what is summed up
-there is not read.
+formed in a small buffer and meet the features in the blocks of the quadratic kernels, from the
+first column of the group on. A row that begins later has weights of 0 in between, and the sums of
+its gradient there are never read.
 """
 
 from __future__ import annotations

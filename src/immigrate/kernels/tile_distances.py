@@ -3,9 +3,10 @@
     q_ij = d' W d  for a matrix W,   w' d  for a vector,   d the differences of the pair
 
 and with products of differences in place of the first d where triples have weights (``products``).
-p^2 / 2 multiply-adds per pair, or p, and one per triple. Rows of the tile go through the buffer of differences in
-groups, as many as fit; for a vector W, PANEL features at a time. The number of dimensions of the
-weights is known when a function is compiled, so each form is machine code of its own.
+p^2 / 2 multiply-adds per pair, or p, and one per triple. Rows of the tile go through the buffer of
+differences in groups, as many as fit; for a vector W, PANEL features at a time. The form is known
+when a function is compiled, by the dimensions of the weights and the type of `products`, so each
+is machine code of its own.
 """
 
 from __future__ import annotations
