@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         LFE,
         BoostedImmigrateClassifier,
         Columns,
+        CubicImmigrateClassifier,
         Explanation,
         IM4EClassifier,
         ImmigrateClassifier,
@@ -48,6 +49,7 @@ __all__ = [
     "ClassCentres",
     "Columns",
     "CondensedNeighbours",
+    "CubicImmigrateClassifier",
     "Descent",
     "EditedNeighbours",
     "Explanation",
@@ -81,6 +83,7 @@ _HOMES = {
     "estimators": (
         "BoostedImmigrateClassifier",
         "Columns",
+        "CubicImmigrateClassifier",
         "Explanation",
         "IM4EClassifier",
         "IRelief",
