@@ -295,7 +295,8 @@ class CubicImmigrateClassifier(MarginClassifier):
         """
         raise NotImplementedError(
             "Margins of a CubicImmigrateClassifier have parts of three features, which an "
-            "explanation has no place for. Explain an ImmigrateClassifier fitted on the same table."
+            "explanation has no place for. Explain an ImmigrateClassifier fitted to the same "
+            "table."
         )
 
     @property
