@@ -243,6 +243,14 @@ ESTIMATORS: dict[str, Callable[[Generator], Any]] = {
         columns=_columns(rng),
         random_state=0,
     ),
+    "CubicImmigrateClassifier": lambda rng: im.CubicImmigrateClassifier(
+        _sigma(rng),
+        triples="all" if rng.uniform() < 0.7 else [],
+        strength=float(rng.choice([0, 0.3, 2.0])),
+        constraint=str(rng.choice(["psd", "nonnegative", "both"])),
+        references=_references(rng),
+        random_state=0,
+    ),
     "InteractionTest": _test,
     "ImmigrateSelector": lambda rng: im.ImmigrateSelector(
         pairs=bool(rng.uniform() < 0.5), n_features_to_select=[None, 1, 0.5][rng.integers(3)]

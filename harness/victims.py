@@ -38,6 +38,7 @@ ESTIMATORS = [
     im.ImmigrateClassifierCV(),
     im.BoostedImmigrateClassifier(n_estimators=5),
     im.IM4EClassifier(),
+    im.CubicImmigrateClassifier(),
     im.ImmigrateSelector(pairs=True),
     im.InteractionTest(),
     im.Relief(random_state=0),

@@ -9,6 +9,7 @@ import pandas as pd
 
 from immigrate import (
     BoostedImmigrateClassifier,
+    CubicImmigrateClassifier,
     Descent,
     IM4EClassifier,
     ImmigrateClassifier,
@@ -20,6 +21,7 @@ from immigrate import (
 MAKERS = {
     "single": ImmigrateClassifier,
     "im4e": IM4EClassifier,
+    "triples": CubicImmigrateClassifier,
     "path": lambda **options: ImmigrateClassifierCV(
         ImmigrateClassifier(**options), sigmas=[2.0, 0.5]
     ),

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from immigrate.core.forms import CUBIC, LINEAR, QUADRATIC
+from immigrate.core.forms import LINEAR, QUADRATIC, Cubic
 from immigrate.kernels import pass_over
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.reference import PlainPass
 
-FORMS = {"vector": LINEAR, "matrix": QUADRATIC, "tensor": CUBIC}
+FORMS = ["vector", "matrix", "triples", "two triples"]
+
+
+def form_of(name, p):
+    """A form of p features."""
+    if name == "two triples":
+        return Cubic(p, np.array([[0, 1, p - 1], [0, 1, 2]])[: max(min(p, 4) - 2, 0)])
+    return {"vector": LINEAR, "matrix": QUADRATIC, "triples": Cubic.of_all(p)}[name]
 
 
 @dataclass(frozen=True)
@@ -22,22 +29,23 @@ class Problem:
     W: np.ndarray
     sigma: float
     anchor_weight: np.ndarray
+    form_name: str = "matrix"
 
     @property
     def form(self):
-        return ("vector", "matrix", "tensor")[self.W.ndim - 1]
+        return form_of(self.form_name, self.X.shape[1])
 
 
 def compiled(problem, dtype=np.float64, n_threads=1):
     """The compiled pass over a problem."""
-    pieces = Pieces.of(problem.X.astype(dtype), problem.y, form=FORMS[problem.form])
+    pieces = Pieces.of(problem.X.astype(dtype), problem.y, form=problem.form)
     return pass_over(pieces, problem.anchor_weight, n_threads=n_threads)
 
 
 def plain(problem, dtype=np.float64):
     """The plain pass over the same problem, its values rounded to `dtype`."""
     X = problem.X.astype(dtype).astype(np.float64)
-    return PlainPass(Pieces.of(X, problem.y, form=FORMS[problem.form]), problem.anchor_weight)
+    return PlainPass(Pieces.of(X, problem.y, form=problem.form), problem.anchor_weight)
 
 
 def random_problem(seed, *, n=24, p=4, n_classes=2, sigma=1.0, form="matrix", weighted=True):
@@ -45,17 +53,18 @@ def random_problem(seed, *, n=24, p=4, n_classes=2, sigma=1.0, form="matrix", we
     y = rng.permutation(np.arange(n) % n_classes)
     X = rng.standard_normal((n, p)) + 0.7 * y[:, None] * (np.arange(p) == 0)
     weight = rng.uniform(0.1, 1, n) if weighted else np.ones(n)
-    return Problem(X, y, random_weights(rng, p, form), sigma, weight / weight.sum())
+    return Problem(X, y, random_weights(rng, p, form), sigma, weight / weight.sum(), form)
 
 
 def random_weights(rng, p, form="matrix"):
     if form == "vector":
         w = rng.uniform(size=p)
         return w / w.sum()
-    if form == "tensor":
-        return rng.uniform(size=(p, p, p)) / p**1.5
     W = rng.uniform(size=(p, p))
     W = W + W.T
+    if "triples" in form:
+        cubic = form_of(form, p)
+        W = cubic.weights(W, rng.uniform(size=len(cubic.triples)))
     return W / np.linalg.norm(W)
 
 

@@ -22,6 +22,7 @@ FOLDER = Path(__file__).parent / "data" / "models"
 MODELS = {
     "LFE": im.LFE(),
     "BoostedImmigrateClassifier": im.BoostedImmigrateClassifier(n_estimators=3),
+    "CubicImmigrateClassifier": im.CubicImmigrateClassifier(),
     "IM4EClassifier": im.IM4EClassifier(),
     "IRelief": im.IRelief(),
     "ImmigrateClassifier": im.ImmigrateClassifier(),

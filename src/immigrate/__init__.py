@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         LFE,
         BoostedImmigrateClassifier,
         Columns,
+        CubicImmigrateClassifier,
         Explanation,
         IM4EClassifier,
         ImmigrateClassifier,
@@ -53,6 +54,7 @@ __all__ = [
     "ClassCentres",
     "Columns",
     "CondensedNeighbours",
+    "CubicImmigrateClassifier",
     "Descent",
     "EditedNeighbours",
     "Explanation",
@@ -87,6 +89,7 @@ _HOMES = {
     "estimators": (
         "BoostedImmigrateClassifier",
         "Columns",
+        "CubicImmigrateClassifier",
         "Explanation",
         "IM4EClassifier",
         "IRelief",

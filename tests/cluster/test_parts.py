@@ -11,12 +11,14 @@ from problems import FORMS, compiled, problems, random_problem
 
 from immigrate.cluster.parts import MOST_PARTS, Point, merged, part_sums, parts_of, row_scores
 from immigrate.cluster.passes import weight_count
+from immigrate.core.forms import Quadratic
 from immigrate.kernels import local_pass
 from immigrate.kernels.pieces import Pieces
+from immigrate.kernels.reference import PlainPass
 
 
 def pieces_of(problem, **more):
-    return Pieces.of(problem.X, problem.y, form=FORMS[problem.form], **more)
+    return Pieces.of(problem.X, problem.y, **{"form": problem.form, **more})
 
 
 def sums_of(problem, pieces, edges, *, has_gradient=True):
@@ -37,7 +39,7 @@ def by_class(problem, rows):
     return rows[np.argsort(problem.y[rows], kind="stable")]
 
 
-@pytest.mark.parametrize("form", ["vector", "matrix"])
+@pytest.mark.parametrize("form", FORMS)
 @given(problem=problems())
 def test_parts_add_up_to_the_pass(form, problem):
     problem = random_problem(0, n=len(problem.X), p=problem.X.shape[1], form=form)
@@ -48,10 +50,17 @@ def test_parts_add_up_to_the_pass(form, problem):
         assert_close(found, expected, by_class(problem, np.arange(n)))
 
 
+class Uncompiled(Quadratic):
+    """A form that the compiled sweeps do not know."""
+
+
 def test_parts_of_a_form_without_a_compiled_kernel():
-    problem = random_problem(1, form="tensor")
-    expected = local_pass(pieces_of(problem), problem.anchor_weight).margin(problem.W, 1.0)
-    found = sums_of(problem, pieces_of(problem), [0, 5, 24])
+    problem = random_problem(1)
+    pieces = pieces_of(problem, form=Uncompiled())
+    passes = local_pass(pieces, problem.anchor_weight)
+    assert isinstance(passes, PlainPass)
+    expected = passes.margin(problem.W, 1.0)
+    found = sums_of(problem, pieces, [0, 5, 24])
     assert_close(found, expected, by_class(problem, np.arange(24)))
 
 

@@ -10,6 +10,7 @@ from immigrate import (
     LFE,
     BoostedImmigrateClassifier,
     Columns,
+    CubicImmigrateClassifier,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
@@ -39,6 +40,7 @@ READERS = {
         base(choice), n_estimators=2
     ),
     "IM4EClassifier": lambda choice: IM4EClassifier(columns=Columns(choice)),
+    "CubicImmigrateClassifier": lambda choice: CubicImmigrateClassifier(columns=Columns(choice)),
     "InteractionTest": lambda choice: InteractionTest(categorical_features=choice),
     "ImmigrateSelector": lambda choice: ImmigrateSelector(categorical_features=choice),
     "Relief": lambda choice: Relief(categorical_features=choice),

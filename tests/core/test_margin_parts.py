@@ -26,8 +26,19 @@ def new_rows(problem, n_rows=3):
 def parts_of(problem, X, classes, count=None, sigma=None):
     d = np.abs(X.T[:, :, None] - problem.X.T[:, None, :])
     share = (classes[:, :, None] == problem.y) * (1.0 if count is None else count)
-    form = FORMS[problem.form]
-    return margin_parts(form, problem.W, problem.sigma if sigma is None else sigma, d, share)
+    return margin_parts(
+        problem.form, problem.W, problem.sigma if sigma is None else sigma, d, share
+    )
+
+
+def terms_of(problem):
+    """Each place of the weights, its features, and what their differences are multiplied by."""
+    p, W = problem.X.shape[1], problem.W
+    if problem.form.degree < 3:
+        return [(k, k, W[k]) for k in product(range(p), repeat=W.ndim)]
+    entries = [*product(range(p), repeat=2), *problem.form.triples.tolist()]
+    factor = [1.0] * p**2 + [6**0.5] * len(problem.form.triples)
+    return [(k, entry, factor[k] * W[k]) for k, entry in enumerate(entries)]
 
 
 def parts_by_loops(problem, x, a, b):
@@ -35,11 +46,11 @@ def parts_by_loops(problem, x, a, b):
     expected, entropy = {}, {}
     for c in (a, b):
         members = [j for j, code in enumerate(problem.y) if code == c]
-        indices = list(product(range(len(x)), repeat=problem.W.ndim))
+        indices = [k for k, _, _ in terms_of(problem)]
         term = {
-            (j, k): problem.W[k] * np.prod([abs(x[f] - problem.X[j, f]) for f in k])
+            (j, k): weight * np.prod([abs(x[f] - problem.X[j, f]) for f in features])
             for j in members
-            for k in indices
+            for k, features, weight in terms_of(problem)
         }
         q = np.array([sum(term[j, k] for k in indices) for j in members])
         alpha = np.exp(-(q - q.min()) / problem.sigma)
@@ -71,7 +82,7 @@ def test_parts_sum_to_the_margins_of_the_reference_pass(form, data):
     problem = data.draw(problems(form=form, max_p=4))
     X = new_rows(problem)
     scores = new_sample_scores(
-        Pieces.of(problem.X, problem.y, form=FORMS[form]), X, problem.W, problem.sigma
+        Pieces.of(problem.X, problem.y, form=problem.form), X, problem.W, problem.sigma
     )
     rows, classes = np.arange(len(X)), two_nearest(scores.distance)
     found = parts_of(problem, X, classes)

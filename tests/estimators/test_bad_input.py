@@ -15,6 +15,7 @@ from immigrate import (
     L2,
     BoostedImmigrateClassifier,
     Columns,
+    CubicImmigrateClassifier,
     Descent,
     FullSteps,
     IM4EClassifier,
@@ -30,6 +31,7 @@ CLASSIFIERS = [
     ImmigrateClassifierCV,
     BoostedImmigrateClassifier,
     IM4EClassifier,
+    CubicImmigrateClassifier,
 ]
 rng = np.random.default_rng(0)
 X = rng.standard_normal((20, 3))
@@ -134,7 +136,7 @@ def test_bad_class_weights(class_weight, message):
         (Columns(categorical_features=["sex"]), "sex"),
     ],
 )
-@pytest.mark.parametrize("cls", [ImmigrateClassifier, IM4EClassifier])
+@pytest.mark.parametrize("cls", [ImmigrateClassifier, IM4EClassifier, CubicImmigrateClassifier])
 def test_bad_columns(cls, columns, message):
     with pytest.raises(ValueError, match=message):
         cls(columns=columns).fit(X, y)
@@ -207,7 +209,10 @@ def test_nothing_to_learn_keeps_the_start_and_says_so():
 
 
 @pytest.mark.parametrize(("dtype", "far"), [(np.float64, 1e200), (np.float32, 1e25)])
-@pytest.mark.parametrize("cls", [ImmigrateClassifier, BoostedImmigrateClassifier, IM4EClassifier])
+@pytest.mark.parametrize(
+    "cls",
+    [ImmigrateClassifier, BoostedImmigrateClassifier, IM4EClassifier, CubicImmigrateClassifier],
+)
 def test_new_samples_out_of_reach_are_refused(cls, dtype, far):
     model = cls().fit(X.astype(dtype), y)
     with pytest.raises(ValueError, match="distances would overflow"):

@@ -79,6 +79,7 @@ def test_sklearn_conventions(estimator, check, monkeypatch):
         immigrate.ImmigrateClassifier,
         immigrate.ImmigrateClassifierCV,
         immigrate.BoostedImmigrateClassifier,
+        immigrate.CubicImmigrateClassifier,
         immigrate.IM4EClassifier,
     ],
 )

@@ -269,6 +269,7 @@ def test_public_names_are_listed_and_loadable():
         ImmigrateClassifier(solver=HASTY),
         ImmigrateClassifierCV(ImmigrateClassifier(solver=HASTY), sigmas=[0.1]),
         immigrate.IM4EClassifier(solver=HASTY),
+        immigrate.CubicImmigrateClassifier(solver=HASTY),
     ],
 )
 def test_warnings_point_at_the_users_line(wine, model):

@@ -9,6 +9,7 @@ import pytest
 from immigrate import (
     LFE,
     BoostedImmigrateClassifier,
+    CubicImmigrateClassifier,
     Descent,
     IM4EClassifier,
     ImmigrateClassifier,
@@ -29,6 +30,7 @@ ESTIMATORS = [
     LFE(),
     IRelief(),
     IM4EClassifier(),
+    CubicImmigrateClassifier(),
     ImmigrateClassifierCV(),
     BoostedImmigrateClassifier(),
     ImmigrateClassifier(solver=Descent(n_anchors=200, n_references=200), references=60),

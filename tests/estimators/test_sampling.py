@@ -9,6 +9,7 @@ import pytest
 
 from immigrate import (
     BoostedImmigrateClassifier,
+    CubicImmigrateClassifier,
     Descent,
     IM4EClassifier,
     ImmigrateClassifier,
@@ -153,8 +154,9 @@ def test_the_same_seed_draws_the_same_sample_whatever_the_threads(large):
             solver=HALF, screen=Screen("im4e", threshold=0.0, max_features=4), random_state=0
         ),
         IM4EClassifier(solver=HALF, random_state=0, sigma=0.5),
+        CubicImmigrateClassifier(solver=HALF, random_state=0),
     ],
-    ids=["path", "path by folds", "boosted", "screened", "im4e"],
+    ids=["path", "path by folds", "boosted", "screened", "im4e", "triples"],
 )
 def test_every_classifier_fits_on_a_sample(model, large):
     X, y = table(800, seed=5)

@@ -16,7 +16,7 @@ from immigrate.kernels.compiled import Plan
 from immigrate.kernels.tiles import TileShape
 
 TOLERANCE = {np.float64: 1e-11, np.float32: 1e-4}
-FORMS = ["matrix", "vector"]
+FORMS = ["matrix", "vector", "triples"]
 N_KEPT = [0, 3000, 60_000]  # none, some, all of a problem of up to 300 samples
 
 
@@ -109,7 +109,7 @@ def hard_problems(draw, form):
     if form == "matrix" and draw(st.booleans()):
         W = W @ W
     sigma = 10.0 ** draw(st.floats(-6, 6))
-    return Problem(X, rng.permutation(y), W, sigma, weight / weight.sum())
+    return Problem(X, rng.permutation(y), W, sigma, weight / weight.sum(), form)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -121,7 +121,7 @@ def test_compiled_is_the_reference_on_hard_problems(form, data):
     # An exponent has the relative error of q / sigma, in both passes.
     tolerance = max(1e-11, 1e-15 * min(np.ptp(problem.X) ** 2 / problem.sigma, 700.0))
     # Hits and misses may cancel, so the error is measured against what is added up.
-    scale = np.ptp(problem.X, axis=0).max() ** problem.W.ndim
+    scale = np.ptp(problem.X, axis=0).max() ** problem.form.degree
     assert np.abs(found.gradient - expected.gradient).max() <= tolerance * scale
     assert scores_error(found.scores, expected.scores) < tolerance
     assert np.isfinite(found.gradient).all()

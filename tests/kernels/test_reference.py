@@ -7,10 +7,12 @@ from problems import Problem, plain, problems, random_problem
 
 from immigrate.core.couplings import soft_coupling
 from immigrate.core.differences import ColumnDifferences
-from immigrate.core.forms import CUBIC, LINEAR, QUADRATIC
+from immigrate.core.forms import LINEAR, QUADRATIC, Cubic
 from immigrate.core.objective import anchor_cost
 from immigrate.core.pairs import Pairs
 from immigrate.kernels.pieces import Pieces
+
+ALL = Cubic.of_all(3)
 
 
 @settings(max_examples=30)
@@ -65,9 +67,9 @@ def test_tiles_hold_every_pair_once(n_rows, n_columns):
     assert sorted(met) == [(a, r) for a in (1, 3, 4) for r in (0, 2, 3, 5, 6)]
 
 
-@pytest.mark.parametrize(("form", "dimensions"), [(LINEAR, 1), (QUADRATIC, 2), (CUBIC, 3)])
-def test_the_degree_of_a_form_is_that_of_its_distance(form, dimensions):
+@pytest.mark.parametrize(("form", "shape"), [(LINEAR, 3), (QUADRATIC, (3, 3)), (ALL, 10)])
+def test_differences_in_other_units_are_weights_in_other_units(form, shape):
     rng = np.random.default_rng(0)
-    W, d = rng.uniform(size=(3,) * dimensions), rng.uniform(size=(3, 4, 5))
-    once, twice = form.distance(W, d), form.distance(W, 2 * d)
-    np.testing.assert_allclose(twice, 2**form.degree * once)
+    W, d = rng.uniform(size=shape), rng.uniform(size=(3, 4, 5))
+    in_halves = form.distance(form.in_units(W, 1), d)
+    np.testing.assert_allclose(form.distance(W, 2 * d), 2**form.degree * in_halves)

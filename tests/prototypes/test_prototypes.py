@@ -14,6 +14,7 @@ from immigrate import (
     ClassCentres,
     Columns,
     CondensedNeighbours,
+    CubicImmigrateClassifier,
     EditedNeighbours,
     IM4EClassifier,
     ImmigrateClassifier,
@@ -154,6 +155,7 @@ CLASSIFIERS = [
     ImmigrateClassifierCV(ImmigrateClassifier(references=60, random_state=0)),
     BoostedImmigrateClassifier(ImmigrateClassifier(references=60, random_state=0), n_estimators=3),
     IM4EClassifier(references=60, random_state=0),
+    CubicImmigrateClassifier(references=60, random_state=0),
 ]
 
 

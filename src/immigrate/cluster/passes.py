@@ -206,7 +206,7 @@ class ClusterPass:
 
 def weight_count(pieces: Pieces) -> int:
     """Number of weights that a distance is made of."""
-    return int(pieces.samples.values.shape[1] ** pieces.form.degree)
+    return pieces.form.n_weights(pieces.samples.values.shape[1])
 
 
 def slices(values: Any, size: int) -> list[Any]:

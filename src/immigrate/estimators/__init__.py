@@ -16,6 +16,7 @@ Beside the classes, read these files in the order of a fit:
 ``_margin_split``       what margins of new samples are made of
 ``_explanation``        the same in names and words
 ``_margin_classifier``  predicting
+``_triples``            which triples have a weight
 ``_matrix_model``       names, importances and the table of weights
 ``stored``              what files of fitted estimators hold
 ======================  ==================================================
@@ -33,6 +34,7 @@ And these in the order of a test:
 """
 
 from immigrate.estimators._boosting import BoostedImmigrateClassifier
+from immigrate.estimators._cubic import CubicImmigrateClassifier
 from immigrate.estimators._encoding import Columns
 from immigrate.estimators._explanation import Explanation
 from immigrate.estimators._im4e import IM4EClassifier
@@ -61,6 +63,7 @@ __all__ = [
     "LFE",
     "BoostedImmigrateClassifier",
     "Columns",
+    "CubicImmigrateClassifier",
     "Explanation",
     "IM4EClassifier",
     "IRelief",

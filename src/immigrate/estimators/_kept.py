@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from immigrate.core.forms import QUADRATIC
 from immigrate.estimators._choice import CRITERIA
 from immigrate.estimators._fitted import FittedMargin, FittedVote, References
 from immigrate.estimators._task import Task
@@ -184,8 +183,7 @@ def points(samples: References, weights: Array) -> Array:
     exponent = -int(np.frexp(np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0))[1])
     table = np.where(encoding.is_nominal, samples.table, np.ldexp(numbers, exponent))
     mismatch = np.ldexp(encoding.mismatch, exponent)
-    own = weights.diagonal() if samples.form == QUADRATIC else weights**2
-    scale = np.sqrt(np.maximum(own, 0.0))
+    scale = np.sqrt(np.maximum(samples.form.own_weights(weights), 0.0))
     columns = []
     for j, x in enumerate(table.T):
         if encoding.is_nominal[j]:

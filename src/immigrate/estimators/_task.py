@@ -184,7 +184,7 @@ class TaskMaker:
         n = len(self.data.X)
         offered = offered_encodings(encoding, nominal, n)
         n_columns = max(len(one.owner) for one in offered)
-        sizes = sample_sizes(self.solver, n, n_columns**self.form.degree)
+        sizes = sample_sizes(self.solver, n, self.form.n_weights(n_columns))
         maker = replace(self, sizes=sizes)
         return [maker.task(one) for one in offered]
 

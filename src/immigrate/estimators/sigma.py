@@ -20,6 +20,8 @@ from immigrate.typing import Array, Codes, Mask
 
 # Measured over real tables: docs/measurements/choosing-sigma.md.
 AUTO_MULTIPLE = 0.125
+# With triples: docs/three-way.md.
+AUTO_MULTIPLE_OF_TRIPLES = 0.5
 AUTO_MULTIPLES = (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
 # Section 4.2: from 4, halved until it is not larger than 0.2.
 PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
@@ -27,11 +29,18 @@ PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 MOST_ANCHORS, MOST_NEIGHBOURS = 64, 512
 
 
-def resolved_sigma(sigma: Any, X: Array, W: Array, encoding: Encoding | None = None) -> float:
-    """`sigma` as a number: "auto" is AUTO_MULTIPLE times the typical distance under `W`."""
+def resolved_sigma(
+    sigma: Any,
+    X: Array,
+    W: Array,
+    encoding: Encoding | None = None,
+    *,
+    multiple: float = AUTO_MULTIPLE,
+) -> float:
+    """`sigma` as a number: "auto" is `multiple` times the typical distance under `W`."""
     if isinstance(sigma, str):
         check_option("sigma", sigma, ("auto",))
-        return AUTO_MULTIPLE * typical_distance(X, W, encoding)
+        return multiple * typical_distance(X, W, encoding)
     return check_positive("sigma", sigma)
 
 

@@ -5,8 +5,10 @@
 ``reference``            the pass, as plain as its equations
 ``compiled``             the same as two compiled sweeps: ``sweeps`` has the essay
 ``layout``, ``tiles``    how tables and pairs lie in memory
+``packing``              how weights do, by the form that they belong to
 ``tile_*``               the work on one tile, in the order of the sweeps
 ``microkernels``         arithmetic on one buffer of differences
+``products``             the same with products of differences, for triples
 ``neighbours``           nearest hits and misses, with their own plain version
 =======================  ========================================================
 """
@@ -20,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from immigrate.core.forms import LINEAR, QUADRATIC
+from immigrate.kernels.packing import packing_for
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.reference import PlainPass
 from immigrate.kernels.results import ClassScores, MarginPass
@@ -92,8 +94,9 @@ def local_pass(pieces: Pieces, anchor_weight: Array, *, n_threads: int = 1) -> P
     The compiled pass is imported when it is first needed, so that importing the library does not
     import Numba.
     """
-    if pieces.form not in (LINEAR, QUADRATIC):
+    packing = packing_for(pieces.form, pieces.samples.values.shape[1])
+    if packing is None:
         return PlainPass(pieces, anchor_weight)
     from immigrate.kernels.compiled import CompiledPass
 
-    return CompiledPass(pieces, anchor_weight, n_threads=n_threads)
+    return CompiledPass(pieces, anchor_weight, packing, n_threads=n_threads)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from immigrate.kernels.packing import ROWS
 from immigrate.kernels.tiles import TileShape
 
-PANEL = 32  # features in the buffer at a time where W is a vector
 CACHE_LINE = 64  # bytes
 
 
@@ -37,6 +37,7 @@ class Block(NamedTuple):
 
     D: np.ndarray  # (features, n_buffer): all features where W is a matrix, else PANEL of them
     ones: np.ndarray  # (n_buffer,)
+    products: np.ndarray | None  # (ROWS, n_buffer): products of differences; None without triples
 
 
 class Sums(NamedTuple):
@@ -82,11 +83,21 @@ class Buffers(NamedTuple):
 
 
 def new_buffers(
-    shape: TileShape, n_problems: int, n_together: int, dtype: np.dtype, *, is_counted: bool
+    shape: TileShape,
+    n_problems: int,
+    n_together: int,
+    dtype: np.dtype,
+    *,
+    is_counted: bool,
+    has_products: bool,
 ) -> Buffers:
     """Buffers for tiles of this shape."""
     places = Places(np.empty(shape.n_rows, np.int64), np.empty(shape.n_rows + 1, np.int64))
-    block = Block(_aligned(n_together, shape.n_buffer, dtype), np.ones(shape.n_buffer, dtype))
+    block = Block(
+        _aligned(n_together, shape.n_buffer, dtype),
+        np.ones(shape.n_buffer, dtype),
+        _aligned(ROWS, shape.n_buffer, dtype) if has_products else None,
+    )
     sums = Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns)))
     q = _aligned(n_problems, shape.n_places, dtype)
     # The same memory where nothing is counted: then the sweeps need not ask which to read.

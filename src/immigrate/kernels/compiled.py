@@ -1,11 +1,12 @@
 """The passes, compiled: what ``reference`` defines, at the speed of the machine.
 
-For column differences, linear and quadratic forms and classes as targets. This file lays out the
-table, cuts the tiles into parts for threads, calls the two sweeps (``sweeps`` says what they do)
-and reads the results.
+For column differences, linear, quadratic and cubic forms and classes as targets. This file lays
+out the table, cuts the tiles into parts for threads, calls the two sweeps (``sweeps`` says what
+they do) and reads the results.
 
-n^2 p^2 / 2 multiply-adds for a matrix W and n^2 / 2 exponentials. Boltzmann factors that do not
-fit in scikit-learn's ``working_memory`` are computed twice: up to 3/4 n^2 p^2 and n^2.
+n^2 p^2 / 2 multiply-adds for a matrix W, n^2 more for each triple, and n^2 / 2 exponentials.
+Boltzmann factors that do not fit in scikit-learn's ``working_memory`` are computed twice: up to
+3/4 n^2 p^2 and n^2.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ import numpy as np
 import sklearn
 
 from immigrate.core.differences import gaps
-from immigrate.core.forms import QUADRATIC
-from immigrate.kernels.buffers import PANEL, Buffers, new_buffers
+from immigrate.kernels.buffers import Buffers, new_buffers
 from immigrate.kernels.costs import pass_seconds
 from immigrate.kernels.layout import Table, kinds_of, table_of
+from immigrate.kernels.packing import Packing
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.kernels.states import (
@@ -93,12 +94,16 @@ class CompiledPass:
         float64. Every anchor has a hit and a miss.
     anchor_weight : ndarray of shape (n,)
         D of Eq. 10.
+    packing : Packing
+        How the sweeps take the weights of the form.
     n_threads : int
         Results do not depend on it.
     """
 
-    def __init__(self, pieces: Pieces, anchor_weight: Array, *, n_threads: int = 1) -> None:
-        self._pieces, self._n_threads = pieces, n_threads
+    def __init__(
+        self, pieces: Pieces, anchor_weight: Array, packing: Packing, *, n_threads: int = 1
+    ) -> None:
+        self._pieces, self._n_threads, self._packing = pieces, n_threads, packing
         values, target = pieces.samples.values, pieces.target
         is_anchor = np.zeros(len(values), dtype=bool)
         is_anchor[pieces.pairs.anchors] = True
@@ -115,7 +120,6 @@ class CompiledPass:
         self._log_count = np.log(np.where(is_reference, target.count, 1.0))[self._order]
         self._is_counted = bool(self._log_count.any())
         self._weight = self._sorted_weight(anchor_weight)
-        self._is_quadratic = pieces.form == QUADRATIC
         self._rounding = np.finfo(values.dtype).eps
         self._shape = tile_shape(values.shape[1], values.itemsize)
         self._last_store: tuple[tuple[Plan, int], Store] | None = None
@@ -149,7 +153,7 @@ class CompiledPass:
         vars(self).pop("_tiles", None)
 
     def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
-        """Cost, gradient and leave-one-out scores at `W`, a symmetric matrix or a vector.
+        """Cost, gradient and leave-one-out scores at `W`, shaped as the form has it.
 
         The gradient is None, and its half of the work not done, if the cost is above
         `reject_above`.
@@ -214,17 +218,9 @@ class CompiledPass:
         return self._log_count[self._anchors] if self._is_counted else 0.0
 
     def _problems(self, Ws: Sequence[Array], sigmas: Sequence[float]) -> tuple[Array, Array]:
-        """Weights and sigmas as the sweeps read them; of a matrix, U with d'Ud = d'Wd."""
-        weights = np.array(Ws, dtype=np.float64)
-        if self._is_quadratic:
-            weights *= 2.0 * self._upper_half
+        """Weights and sigmas as the sweeps read them."""
+        weights = self._packing.packed(Ws)
         return weights.astype(self._table.values.dtype, copy=False), np.array(sigmas, dtype=float)
-
-    @cached_property
-    def _upper_half(self) -> Array:
-        """1 above the diagonal, 1/2 on it: W = A + A' for A = W * _upper_half."""
-        p = len(self._table.values)
-        return np.triu(np.ones((p, p))) - 0.5 * np.eye(p)
 
     def _sweep(self, rows: Table, tiles: Codes, weights: Array, sigma: Array) -> Sweep:
         """Some rows against the table."""
@@ -233,6 +229,7 @@ class CompiledPass:
                 rows.values,
                 self._table.values,
                 kinds_of(self._pieces.differences, rows, self._table),
+                self._packing.products,
             ),
             self._tilt(rows, sigma) if self._is_counted else None,
             tiles,
@@ -291,10 +288,7 @@ class CompiledPass:
             return gradient
 
         gradient = reduce(np.add, run_in_order(part_gradient, store.parts, self._n_threads))
-        if self._is_quadratic:
-            gradient *= self._upper_half
-            gradient = gradient + gradient.transpose(0, 2, 1)
-        return gradient
+        return self._packing.unpacked(gradient)
 
     def _against(self, X_new: Array) -> CompiledPass:
         """The same table with room for the gaps of new samples."""
@@ -331,14 +325,20 @@ class CompiledPass:
 
         Whoever takes it gives it back to the spare ones; what an error keeps is not missed.
         """
-        p, dtype = len(self._table.values), self._table.values.dtype
-        n_together = p if self._is_quadratic else min(p, PANEL)
+        n_together, dtype = self._packing.n_together, self._table.values.dtype
         # Threads share the spare ones: between a look and a grip they may be gone.
         with suppress(IndexError):
             buffers = self._spare_buffers.pop()
             if buffers.fits(n_problems, n_together, dtype):
                 return buffers
-        return new_buffers(self._shape, n_problems, n_together, dtype, is_counted=self._is_counted)
+        return new_buffers(
+            self._shape,
+            n_problems,
+            n_together,
+            dtype,
+            is_counted=self._is_counted,
+            has_products=self._packing.products is not None,
+        )
 
 
 def _even_edges(first_pair: Codes, n_parts: int) -> list[int]:

@@ -124,9 +124,9 @@ def add_quadratic_form(q, D, U):
     for a in range(0, whole, 4):
         _form_triangle(q, D[a : a + 4], U[a : a + 4, a : a + 4])
         for b in range(a + 4, whole, 4):
-            _form_square(q, D[a : a + 4], D[b : b + 4], U[a : a + 4, b : b + 4])
+            form_square(q, D[a : a + 4], D[b : b + 4], U[a : a + 4, b : b + 4])
         for b in range(whole, U.shape[0]):
-            _form_column(q, D[a : a + 4], D[b], U[a : a + 4, b])
+            form_column(q, D[a : a + 4], D[b], U[a : a + 4, b])
     for a in range(whole, U.shape[0]):
         for b in range(a, U.shape[0]):
             x, y, u = D[a], D[b], U[a, b]
@@ -150,7 +150,7 @@ def _form_triangle(q, A, U):
 
 
 @jit
-def _form_square(q, A, B, U):
+def form_square(q, A, B, U):
     """q_k += sum_{a, b < 4} U_ab A_ak B_bk: 20 multiply-adds for 8 loads."""
     u00, u01, u02, u03 = U[0, 0], U[0, 1], U[0, 2], U[0, 3]
     u10, u11, u12, u13 = U[1, 0], U[1, 1], U[1, 2], U[1, 3]
@@ -167,7 +167,7 @@ def _form_square(q, A, B, U):
 
 
 @jit
-def _form_column(q, A, b, u):
+def form_column(q, A, b, u):
     """q_k += sum_{a < 4} u_a A_ak b_k: a feature left over against a block."""
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
     for k in range(q.shape[0]):
@@ -190,13 +190,13 @@ def add_scatter(S, D, sign, n_pairs):
     whole = S.shape[0] // 4 * 4
     for a in range(0, whole, 4):
         A = D[a : a + 4]
-        _add_block(S[a : a + 4, a : a + 4], _scatter_triangle(A, n_pairs), sign)
+        add_block(S[a : a + 4, a : a + 4], _scatter_triangle(A, n_pairs), sign)
         for b in range(a + 4, whole, 4):
-            sums = _scatter_square(A, D[b : b + 4], n_pairs)
-            _add_block(S[a : a + 4, b : b + 4], sums, sign)
+            sums = scatter_square(A, D[b : b + 4], n_pairs)
+            add_block(S[a : a + 4, b : b + 4], sums, sign)
         for b in range(whole, S.shape[0]):
-            s0, s1, s2, s3 = _scatter_column(A, D[b], n_pairs)
-            _add_block(S[a : a + 4, b : b + 1], ((s0,), (s1,), (s2,), (s3,)), sign)
+            s0, s1, s2, s3 = scatter_column(A, D[b], n_pairs)
+            add_block(S[a : a + 4, b : b + 1], ((s0,), (s1,), (s2,), (s3,)), sign)
     for a in range(whole, S.shape[0]):
         for b in range(a, S.shape[0]):
             x, y, total = D[a], D[b], D.dtype.type(0)
@@ -206,7 +206,8 @@ def add_scatter(S, D, sign, n_pairs):
 
 
 @jit
-def _add_block(S, sums, sign):
+def add_block(S, sums, sign):
+    """S_ab += sign times a block of sums."""
     for a in range(len(sums)):
         for b in range(len(sums[0])):
             S[a, b] += sign * sums[a][b]
@@ -225,7 +226,7 @@ def _scatter_triangle(A, n_pairs):
 
 
 @jit
-def _scatter_square(A, B, n_pairs):
+def scatter_square(A, B, n_pairs):
     """sum_k A_ak B_bk, a, b < 4: 16 sums in registers, 16 multiply-adds for 8 loads."""
     s00 = s01 = s02 = s03 = s10 = s11 = s12 = s13 = A.dtype.type(0)
     s20 = s21 = s22 = s23 = s30 = s31 = s32 = s33 = A.dtype.type(0)
@@ -240,7 +241,7 @@ def _scatter_square(A, B, n_pairs):
 
 
 @jit
-def _scatter_column(A, b, n_pairs):
+def scatter_column(A, b, n_pairs):
     """sum_k A_ak b_k, a < 4: a feature left over against a block."""
     s0 = s1 = s2 = s3 = A.dtype.type(0)
     for k in range(n_pairs):

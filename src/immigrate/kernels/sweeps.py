@@ -62,7 +62,7 @@ class Sweep(NamedTuple):
     tables: Tables
     tilt: Tilt | None  # None if every sample counts once
     tiles: np.ndarray  # (n_tiles + 1, N_FIELDS)
-    weights: np.ndarray  # (n_problems, p, p) upper triangular, or (n_problems, p)
+    weights: np.ndarray  # (n_problems, p, p) upper triangular, or (n_problems, p); see `packing`
     sigma: np.ndarray  # (n_problems,)
 
 
@@ -131,4 +131,4 @@ def scatter_sweep(sweep, stretch, buffers, anchors, gradient):
             set_couplings((coupling, sums, places), tile, boltzmann, anchors, at_floor)
             rooms = (block, coupling, waiting)
             add_tile(gradient[m], tables, rooms, (places, tile), anchors.negligible)
-        flush(gradient[m], tables, block.D, waiting)
+        flush(gradient[m], tables, block, waiting)

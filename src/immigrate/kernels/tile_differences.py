@@ -24,6 +24,7 @@ class Tables(NamedTuple):
     rows: np.ndarray  # (p, n_rows + LANES)
     columns: np.ndarray  # (p, n_columns + LANES)
     kinds: Kinds | None  # None if all features are numbers without gaps
+    products: np.ndarray | None  # see ``products``; None if no triple has a weight
 
 
 class Group(NamedTuple):
@@ -90,9 +91,9 @@ def fill_run(d, tables, kinds, start, scale):
 
 
 @jit
-def fill_pairs(D, tables, kinds, features, waiting):
-    """Differences of the first waiting pairs, picked one by one, in the features a : b."""
-    (a, b, n_pairs), i, j, scale = features, waiting.i, waiting.j, waiting.scale
+def fill_pairs(D, tables, kinds, features, picked):
+    """Differences of the first of some pairs, picked one by one, in the features a : b."""
+    (a, b, n_pairs), (i, j, scale) = features, picked
     for f in range(a, b):
         d, x, X = D[f - a], tables.rows[f], tables.columns[f]
         for k in range(n_pairs):

@@ -2,9 +2,11 @@
 
     q_ij = d' W d  for a matrix W,   w' d  for a vector,   d the differences of the pair
 
-p^2 / 2 multiply-adds per pair, or p. Rows of the tile go through the buffer of differences in
-groups, as many as fit; for a vector W, PANEL features at a time. The number of dimensions of the
-weights is known when a function is compiled, so each form is machine code of its own.
+and with products of differences in place of the first d where triples have weights (``products``).
+p^2 / 2 multiply-adds per pair, or p, and one per triple. Rows of the tile go through the buffer of
+differences in groups, as many as fit; for a vector W, PANEL features at a time. The form is known
+when a function is compiled, by the dimensions of the weights and the type of `products`, so each
+is machine code of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from immigrate.kernels.microkernels import (
     add_quadratic_form,
     whole_vectors,
 )
+from immigrate.kernels.products import add_product_form
 from immigrate.kernels.tile_differences import Group, fill_group
 from immigrate.kernels.tiles import (
     FIRST_COLUMN,
@@ -76,14 +79,17 @@ def set_distances(q, block, tables, weights, laid_tile):
             group = group_of(places, tile, (r, end), (a, b))
             fill_group(block.D, tables, tables.kinds, group, block.ones)
             for m in range(q.shape[0]):
-                add_form(q[m, at[r] : at[end]], block.D, weights[m], a, b)
+                add_form(q[m, at[r] : at[end]], block, weights[m], (a, b), tables.products)
         r = end
 
 
 @jit
-def add_form(q, D, W, a, b):
-    """q_k += d' W d for a matrix; for a vector, the part w' d of the features a : b."""
-    if W.ndim == 2:
-        add_quadratic_form(q, D, W)
+def add_form(q, block, W, features, products):
+    """q_k += d' W d for a matrix; for a vector, the part w' d of the features at hand."""
+    if products is None:
+        if W.ndim == 2:
+            add_quadratic_form(q, block.D, W)
+        else:
+            add_linear_form(q, block.D, W[features[0] : features[1]])
     else:
-        add_linear_form(q, D, W[a:b])
+        add_product_form(q, block, W, products)

@@ -22,6 +22,7 @@ from immigrate.kernels.microkernels import (
     exponential,
     whole_vectors,
 )
+from immigrate.kernels.products import add_product_scatter
 from immigrate.kernels.tile_differences import fill_group, fill_pairs
 from immigrate.kernels.tile_distances import end_of_group, group_of, row_of
 from immigrate.kernels.tile_energies import HIT, MISS, NOT_SHARED, SHARED_SPAN
@@ -101,13 +102,13 @@ def add_tile(gradient, tables, buffers, laid_tile, negligible):
         add_all(gradient, tables, block, (c, sign), laid_tile)
     elif n_counting > 0:
         if sign != waiting.n_and_sign[1]:
-            flush(gradient, tables, block.D, waiting)
+            flush(gradient, tables, block, waiting)
             waiting.n_and_sign[1] = sign
         for r in range(tile[LAST_ROW] - tile[FIRST_ROW]):
             c_r = c[places.at[r] : places.at[r + 1]]
             n_row = count_above(c_r, negligible)
             if waiting.n_and_sign[0] + n_row > waiting.scale.shape[0]:
-                flush(gradient, tables, block.D, waiting)
+                flush(gradient, tables, block, waiting)
             if n_row > 0:
                 append_row(waiting, tile[FIRST_ROW] + r, places.first_column[r], c_r, negligible)
 
@@ -118,14 +119,16 @@ def add_all(gradient, tables, block, coupling, laid_tile):
     (places, tile), (c, sign) = laid_tile, coupling
     at, n_rows, r = places.at, tile[LAST_ROW] - tile[FIRST_ROW], 0
     p, panel = tables.columns.shape[0], block.D.shape[0]
-    share_out(c, gradient)
+    share_out(c, gradient, tables.products)
     while r < n_rows:
         end = end_of_group(at, r, n_rows, block.ones.shape[0])
+        c_group = c[at[r] : at[end]]
         for a in range(0, p, panel):
             b = min(a + panel, p)
             group = group_of(places, tile, (r, end), (a, b))
-            fill_group(block.D, tables, tables.kinds, group, c[at[r] :])
-            add_statistic(gradient, block.D, sign * (at[end] - at[r]), a, b)
+            scale = scale_of(block, c_group, tables.products)
+            fill_group(block.D, tables, tables.kinds, group, scale)
+            add_statistic(gradient, block, (c_group, sign), (a, b), tables.products)
         r = end
 
 
@@ -150,34 +153,49 @@ def append_row(waiting, i, first_column, c, negligible):
     waiting.n_and_sign[0] = at
 
 
-@jit_inlined
-def share_out(c, gradient):
-    """Turn c into what a difference is multiplied by: in d d' each of the two has its root."""
-    if gradient.ndim == 2:
+@jit
+def share_out(c, gradient, products):
+    """Turn c into what a difference is multiplied by: in d d' each of the two has its root.
+
+    Products of two and of three differences have no such share in common: there c stays as it is.
+    """
+    if products is None and gradient.ndim == 2:
         for k in range(c.shape[0]):
             c[k] = np.sqrt(c[k])
 
 
+@jit_inlined
+def scale_of(block, c, products):
+    """What the differences of the buffer are multiplied by when it is filled."""
+    return c if products is None else block.ones
+
+
 @jit
-def flush(gradient, tables, D, waiting):
+def flush(gradient, tables, block, waiting):
     """Add the waiting pairs to the gradient."""
     n_pairs, sign = waiting.n_and_sign
     n_whole = whole_vectors(n_pairs)
     waiting.scale[n_pairs:n_whole] = 0
-    share_out(waiting.scale[:n_whole], gradient)
-    p, panel = tables.columns.shape[0], D.shape[0]
+    c = waiting.scale[:n_whole]
+    share_out(c, gradient, tables.products)
+    p, panel = tables.columns.shape[0], block.D.shape[0]
     for a in range(0, p if n_pairs > 0 else 0, panel):
         b = min(a + panel, p)
-        fill_pairs(D, tables, tables.kinds, (a, b, n_whole), waiting)
-        add_statistic(gradient, D, sign * n_whole, a, b)
+        picked = (waiting.i, waiting.j, scale_of(block, c, tables.products))
+        fill_pairs(block.D, tables, tables.kinds, (a, b, n_whole), picked)
+        add_statistic(gradient, block, (c, sign), (a, b), tables.products)
     waiting.n_and_sign[0] = 0
 
 
 @jit
-def add_statistic(gradient, D, signed_count, a, b):
-    """Add +-(sum of d d') for a matrix; for a vector, +-(sum of d) of the features a : b."""
-    sign = 1.0 if signed_count > 0 else -1.0
-    if gradient.ndim == 2:
-        add_scatter(gradient, D, sign, abs(signed_count))
+def add_statistic(gradient, block, coupling, features, products):
+    """Add +-(sum of d d') for a matrix; for a vector, +-(sum of d) of the features at hand."""
+    (c, sign), n_pairs = coupling, coupling[0].shape[0]
+    plus_or_minus = 1.0 if sign > 0 else -1.0
+    if products is None:
+        if gradient.ndim == 2:
+            add_scatter(gradient, block.D, plus_or_minus, n_pairs)
+        else:
+            add_sums(gradient[features[0] : features[1]], block.D, plus_or_minus, n_pairs)
     else:
-        add_sums(gradient[a:b], D, sign, abs(signed_count))
+        add_product_scatter(gradient, block, products, c, plus_or_minus)

@@ -16,13 +16,21 @@ from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
 from immigrate.typing import Array, Codes, Mask
 
-# Squares of larger spans leave the range of float64.
-LARGEST_SPAN = 1e151
+# Squares, and cubes, of larger spans leave the range of float64.
+LARGEST_SPAN = {1: 1e151, 2: 1e151, 3: 1e101}
 # Smaller distances, or costs made of them, lose their last digits.
 SMALLEST_DISTANCE = 1e-303
 SIGMA_RANGE = (1e-300, 1e300)
-# How far from the training samples new ones may lie, by the bytes of a number.
-LARGEST_REACH = {8: 1e150, 4: 1e15}
+# How far from the training samples new ones may lie, by the degree of the form and the bytes of a
+# number.
+LARGEST_REACH = {
+    (1, 8): 1e150,
+    (2, 8): 1e150,
+    (3, 8): 1e100,
+    (1, 4): 1e15,
+    (2, 4): 1e15,
+    (3, 4): 1e10,
+}
 # Rows whose margins are split at once, at most; arrays of the size of their differences that this
 # takes. More rows are no faster: 16 stay nearer to the cache than 64.
 ROWS_PER_BLOCK, COPIES_PER_BLOCK = 16, 4
@@ -102,11 +110,16 @@ class MarginProblem:
         that refuses a point has no use for the second half of the work.
         """
         unit = self._distance_unit
-        result = self._passes.margin(W, _clipped(sigma / unit), reject_above=reject_above / unit)
+        result = self._passes.margin(
+            self._weights(W), _clipped(sigma / unit), reject_above=reject_above / unit
+        )
+        # By the chain rule, what turns weights into those of the scaled table turns the gradient
+        # there into the one here.
+        gradient = None if result.gradient is None else self._weights(result.gradient) * unit
         return replace(
             result,
             cost=result.cost * unit,
-            gradient=None if result.gradient is None else result.gradient * unit,
+            gradient=gradient,
             scores=_in_units(result.scores, unit),
         )
 
@@ -124,7 +137,8 @@ class MarginProblem:
         """`class_scores` of several models in one sweep: the differences are shared."""
         unit = self._distance_unit
         scaled = [_clipped(sigma / unit) for sigma in sigmas]
-        many = self._passes.scores_many(self._within_reach(X_new), weights, scaled)
+        own = [self._weights(W) for W in weights]
+        many = self._passes.scores_many(self._within_reach(X_new), own, scaled)
         return [_in_units(scores, unit) for scores in many]
 
     def margin_parts_many(
@@ -150,7 +164,7 @@ class MarginProblem:
         d = differences(differences.samples(new), table)
         share = (classes[:, :, None] == pieces.target.y) * pieces.target.count
         for W, sigma in zip(weights, sigmas):
-            parts = margin_parts(self.form, W, _clipped(sigma / unit), d, share)
+            parts = margin_parts(self.form, self._weights(W), _clipped(sigma / unit), d, share)
             # Couplings are shares and have no unit.
             in_units = parts.times(np.full(len(new), unit), unit)
             yield in_units._replace(coupling=parts.coupling)
@@ -174,6 +188,10 @@ class MarginProblem:
     def _distance_unit(self) -> float:
         return float(np.ldexp(1.0, self.form.degree * self._exponent))
 
+    def _weights(self, W: Array) -> Array:
+        """Weights for differences in units of the span."""
+        return self.form.in_units(W, self._exponent)
+
     def _scaled(self, X: Array) -> Array:
         """Numbers in units of the span; codes of levels stay as they are."""
         return np.ldexp(X, np.where(self._is_nominal, 0, -self._exponent))
@@ -182,7 +200,7 @@ class MarginProblem:
         """Exponent of the power of two that is just above the largest difference."""
         span = 2 * _half_ranges(X)
         largest = float(np.where(self._is_nominal, mismatch, span).max())
-        if largest > LARGEST_SPAN:
+        if largest > LARGEST_SPAN[self.form.degree]:
             raise ValueError(
                 f"A feature of X spans {largest:.3g}; squared distances would overflow. "
                 "Scale the features first, for example with StandardScaler."
@@ -200,7 +218,7 @@ class MarginProblem:
         # Differences count and not values: a constant feature may be as large as it likes.
         beyond = np.fmax(self._low - scaled, scaled - self._high)[:, ~self._is_nominal]
         largest = float(np.fmax.reduce(beyond, axis=None, initial=0.0))
-        if largest > LARGEST_REACH[self._dtype.itemsize]:
+        if largest > LARGEST_REACH[self.form.degree, self._dtype.itemsize]:
             raise ValueError(
                 f"X holds values that lie {largest:.3g} times the span of the training features "
                 "beyond them; distances would overflow. Check the units, or scale the features."

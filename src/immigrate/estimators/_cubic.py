@@ -1,0 +1,376 @@
+"""IMMIGRATE with weights for triples of features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from immigrate.checks import check_count, check_not_negative, check_option
+from immigrate.core.cones import MATRIX_SETS, unit
+from immigrate.core.forms import Cubic
+from immigrate.core.triple_weights import WithTriples
+from immigrate.estimators._encoding import Columns, Encoding, resolved_columns
+from immigrate.estimators._fitted import RULES, FittedMargin, References
+from immigrate.estimators._growth import grown_fit
+from immigrate.estimators._kept import as_it_predicts
+from immigrate.estimators._margin_classifier import (
+    MarginClassifier,
+    print_step,
+    warn_unless_converged,
+)
+from immigrate.estimators._sample import Sampler
+from immigrate.estimators._screen import Screened
+from immigrate.estimators._task import Task, TaskMaker, starting_weights
+from immigrate.estimators._training import TrainingData, remember, training_data
+from immigrate.estimators._triples import chosen_triples, dense_tensor, triple_table
+from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
+from immigrate.kernels.blas import blas_threads_for
+from immigrate.scikit_learn import checked_feature_names
+from immigrate.solvers import Solver, resolved_solver
+from immigrate.typing import Array, Codes
+
+if TYPE_CHECKING:
+    from immigrate.estimators._explanation import Explanation
+    from immigrate.estimators._growth import Fit
+
+
+class CubicImmigrateClassifier(MarginClassifier):
+    """Margin-based classifier that weighs features, pairs and triples of features.
+
+    The distance of two samples is q = d' W d + sum_abc T_abc d_a d_b d_c, d = |x_i - x_j|, which
+    is that of IMMIGRATE [1]_ with one more term. W is symmetric, and T is symmetric too: a pair
+    adds 2 W_ab d_a d_b to a distance and a triple 6 T_abc d_a d_b d_c. T is 0 where two of its
+    indices are the same. Both have norm 1 together, |W|^2 + |T|^2 = 1 with every entry counted,
+    W is in the set that `constraint` says, and T is not negative. Everything else is as in
+    `ImmigrateClassifier`, which three features that act together mostly do not need: its
+    neighbourhoods are local, so that it predicts a parity of three features from their own
+    weights (docs/three-way.md).
+
+    A weight says what the model uses and proves nothing. Whether three features act together is
+    answered by ``InteractionTest(order=3)``.
+
+    Parameters
+    ----------
+    sigma : float or "auto", default="auto"
+        Width of the neighbourhood, in units of q. "auto" is 1/2 of the median of q over pairs of
+        samples under the starting W: wider than without triples, because the slopes of triples
+        are noise where only the nearest samples count.
+    triples : "all", list of triples or data frame, default="all"
+        Which triples have a weight. "all" is for up to 40 features. A list holds names or indices,
+        ``[("a", "b", "c")]``; a data frame has the columns `feature_1`, `feature_2` and
+        `feature_3`, as ``InteractionTest(order=3).fit(X, y).selected_`` has. An empty one leaves
+        the weights of features and pairs.
+    strength : float, default=0.3
+        Penalty on the sum of T, as a share of the steepest slope of a triple at the start: with 1
+        no triple gets a weight in the first step. 0 is no penalty; most of the norm then goes to
+        a little of everything.
+    solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
+        As in `ImmigrateClassifier`. A start is one of W; T starts at 0.
+    constraint : {"psd", "nonnegative", "both", "clip"}, default="psd"
+        Where W lives, as in `ImmigrateClassifier`.
+    rule : {"energy", "distance"}, default="energy"
+        Score of a class: its free energy -sigma log sum exp(-q / sigma), or its expected
+        distance (Eq. 9).
+    references : {"auto", "all"}, int, float or `Prototypes`, default="auto"
+        What new samples are compared with, as in `ImmigrateClassifier`.
+    columns : Columns, default=None
+        How columns are read and compared. Nominal columns have one weight and none per level:
+        ``Columns(nominal="levels")`` is refused.
+    class_weight : dict, "balanced" or None, default=None
+        How much the margins of each class count, on top of `sample_weight`.
+    n_jobs : int, default=None
+        Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
+        result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        For drawing samples of a large table, for centres, and for a solver with
+        ``init="random"``.
+    verbose : bool, default=False
+        Whether to print one line per step.
+
+    Attributes
+    ----------
+    model_ : FittedMargin
+        All that predicting needs: references, weights, sigma, rule.
+    weight_matrix_ : ndarray of shape (n_features, n_features)
+        W, over the features in use.
+    triples_ : ndarray of shape (n_triples, 3)
+        The triples that may have a weight, as positions in the table given to `fit`.
+    triple_weights_ : ndarray of shape (n_triples,)
+        T_abc of each of them.
+    weight_tensor_ : ndarray of shape (n_features, n_features, n_features)
+        T, made when it is asked for.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        A feature's own weight, half of each of its pairs' and a third of each of its triples',
+        entries counted as often as they are in |W| and |T|, scaled to sum 1.
+    sigma_ : float
+        The sigma of predictions: that of the fit unless `references` had it chosen again.
+    n_anchors_, n_references_ : int
+        How many samples the solver looked at: whose margin counted, and their neighbours.
+    weight_error_ : ndarray of shape (n_features, n_features)
+        Standard error of `weight_matrix_` against the fit of all samples; 0 where the solver
+        looked at all.
+    triple_weight_error_ : ndarray of shape (n_triples,)
+        The same of `triple_weights_`.
+    classes_ : ndarray of shape (n_classes,)
+    objective_path_ : ndarray of shape (n_steps + 1,)
+        Cost and penalty at the start and after each step.
+    gap_ : float
+        Relative Frank-Wolfe gap at the end, the penalty included: 0 at a stationary point. NaN
+        where it is not defined ("clip", or no direction improves the margin).
+    n_iter_ : int
+        Steps taken; 1 also if the start was stationary and took none.
+    converged_ : bool
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Only when `X` has string column names.
+
+    See Also
+    --------
+    ImmigrateClassifier : Features and pairs.
+    IM4EClassifier : Features only.
+    InteractionTest : Evidence for triples, with ``order=3``.
+
+    References
+    ----------
+    .. [1] R. Zhao, P. Hong and J. S. Liu, "IMMIGRATE: A margin-based feature selection method
+       with interaction terms", Entropy 22(3):291, 2020. :doi:`10.3390/e22030291`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate import CubicImmigrateClassifier
+    >>> X = np.random.default_rng(0).integers(0, 2, (300, 8))
+    >>> y = X[:, 1] ^ X[:, 3] ^ X[:, 6]
+    >>> model = CubicImmigrateClassifier().fit(X, y)
+    >>> table = model.interactions()
+    >>> table.loc[table["kind"] == "triple"].iloc[0, :3].tolist()
+    ['x1', 'x3', 'x6']
+    """
+
+    def __init__(
+        self,
+        sigma: str | float = "auto",
+        *,
+        triples: Any = "all",
+        strength: float = 0.3,
+        solver: str | Solver = "monotone",
+        constraint: str = "psd",
+        rule: str = "energy",
+        references: Any = "auto",
+        columns: Columns | None = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.sigma = sigma
+        self.triples = triples
+        self.strength = strength
+        self.solver = solver
+        self.constraint = constraint
+        self.rule = rule
+        self.references = references
+        self.columns = columns
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the weights of features, pairs and triples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, at least two classes with two samples each.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample's margin counts, as an anchor and not as a neighbour of others.
+
+        Returns
+        -------
+        self
+        """
+        check_option("rule", self.rule, RULES)
+        check_not_negative("strength", self.strength)
+        columns = column_options(self.columns)
+        data = training_data(
+            self,
+            X,
+            y,
+            sample_weight,
+            categorical_features=columns.categorical_features,
+            class_weight=self.class_weight,
+        )
+        task = self._task(data, columns)
+        # The matrix is what BLAS works on; the vector of weights is longer.
+        with blas_threads_for(int(data.reader.is_used.sum())):
+            fit, sigma = self._solved(task)
+        warn_unless_converged(fit.solution, fit.task.solver)
+        model = FittedMargin.of(fit.task.references, fit.solution, sigma, self.rule)
+        model = as_it_predicts(model, fit.task, self, self.n_jobs)
+        model.references.release()
+        remember(self, data)
+        self._adopt(model, fit)
+        return self
+
+    def _task(self, data: TrainingData, columns: Columns) -> Task:
+        """What the solver is to do, without the penalty, which depends on sigma."""
+        is_used = data.reader.is_used
+        form = Cubic(int(is_used.sum()), chosen_triples(self.triples, data.reader.names, is_used))
+        solver = resolved_solver(self.solver)
+        matrices = MATRIX_SETS[check_option("constraint", self.constraint, MATRIX_SETS)]
+        solver.check_fits(matrices, self.constraint)
+        weight_set = WithTriples(matrices, form.n_features)
+
+        def start(references: References) -> Array:
+            matrix = starting_weights(solver, references, self.random_state, self.n_jobs)
+            W = form.weights(matrix, np.zeros(len(form.triples)))
+            return unit(weight_set.prox(W, 0.0) if solver.needs_feasible_start else W)
+
+        maker = TaskMaker(
+            data,
+            Screened(is_used, importances=None),
+            solver,
+            weight_set,
+            form,
+            start,
+            Sampler(data.codes, data.anchor_weight, self.random_state),
+            self.n_jobs,
+        )
+        encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(is_used)
+        return maker.tasks(encoding, "mismatch")[0]
+
+    def _solved(self, task: Task) -> tuple[Fit, float]:
+        """The fit of a task with its penalty, and the sigma of it."""
+        references = task.references
+        matrix = self._form(references).matrix(task.start)
+        sigma = resolved_sigma(
+            self.sigma,
+            references.table,
+            matrix,
+            references.encoding,
+            multiple=AUTO_MULTIPLE_OF_TRIPLES,
+        )
+        task = penalised(task, sigma, self.strength)
+        return grown_fit(task, sigma, on_step=print_step if self.verbose else None), sigma
+
+    def interactions(self, top: int | None = None) -> pd.DataFrame:
+        """Every feature, pair and triple with its weight, the largest first.
+
+        Weights are no evidence: ``InteractionTest(order=3)`` is.
+
+        Parameters
+        ----------
+        top : int, optional
+            Only the first so many rows. By default all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `feature_1`, `feature_2` (None for a main effect), `feature_3` (None but for a triple),
+            `kind` ("main", "pair" or "triple"), `weight` (the entry of W or T), `share` (of the
+            sum of the sizes of all weights) and `rank`.
+        """
+        check_is_fitted(self)
+        if top is not None:
+            check_count("top", top)
+        references = self.model_.references
+        names = checked_feature_names(self)[references.is_used]
+        form = self._form(references)
+        table = triple_table(self.weight_matrix_, form.triples, self.triple_weights_, names)
+        return table.iloc[:top]
+
+    def explain(self, X: Any, *, n_neighbours: int = 3) -> Explanation:
+        """Refuse: explanations name features and pairs, and a margin here has parts of triples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_neighbours : int, default=3
+        """
+        raise NotImplementedError(
+            "Margins of a CubicImmigrateClassifier have parts of three features, which an "
+            "explanation has no place for. Explain an ImmigrateClassifier fitted to the same "
+            "table."
+        )
+
+    @property
+    def weight_matrix_(self) -> Array:
+        """W: symmetric; its norm and that of T make 1 together."""
+        check_is_fitted(self)
+        return self._form(self.model_.references).matrix(self.model_.weights).copy()
+
+    @property
+    def triples_(self) -> Codes:
+        """The triples that may have a weight, as positions in the table given to `fit`."""
+        check_is_fitted(self)
+        references = self.model_.references
+        positions: Codes = np.flatnonzero(references.is_used)[self._form(references).triples]
+        return positions
+
+    @property
+    def triple_weights_(self) -> Array:
+        """T_abc of each triple."""
+        check_is_fitted(self)
+        return self._form(self.model_.references).triple_weights(self.model_.weights)
+
+    @property
+    def weight_tensor_(self) -> Array:
+        """T: symmetric, 0 where two of its indices are the same."""
+        check_is_fitted(self)
+        form = self._form(self.model_.references)
+        return dense_tensor(form.triples, self.triple_weights_, form.n_features)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """The share of each feature in the sizes of all entries of W and T."""
+        check_is_fitted(self)
+        references = self.model_.references
+        size = np.abs(self.weight_matrix_).sum(axis=0)
+        # An entry of T stands in two of the six orders for each place of a feature.
+        of_triples = np.repeat(2 * np.abs(self.triple_weights_), 3)
+        np.add.at(size, self._form(references).triples.ravel(), of_triples)
+        full = np.zeros(len(references.is_used))
+        full[references.is_used] = size / size.sum()
+        return full
+
+    def _adopt(self, model: FittedMargin, fit: Fit) -> None:
+        super()._adopt(model, fit)
+        form = self._form(model.references)
+        self.weight_error_ = form.matrix(fit.error)
+        self.triple_weight_error_ = form.triple_weights(fit.error)
+
+    def _form(self, references: References) -> Cubic:
+        assert isinstance(references.form, Cubic)
+        return references.form
+
+
+def column_options(columns: Any) -> Columns:
+    """How columns are read; a weight per level is not offered."""
+    columns = resolved_columns(columns)
+    if columns.nominal == "levels":
+        raise ValueError(
+            "CubicImmigrateClassifier has a weight per nominal column and none per level; use "
+            "Columns(nominal='mismatch') or the default."
+        )
+    return columns
+
+
+def penalised(task: Task, sigma: float, strength: float) -> Task:
+    """The task with a penalty on triples, in units of their steepest slope at the start."""
+    weight_set = task.weight_set
+    assert isinstance(weight_set, WithTriples)
+    if strength == 0:
+        return task
+    gradient = task.problem.evaluate(task.start, sigma).gradient
+    assert gradient is not None
+    steepest = float(np.max(-gradient[weight_set.n_features**2 :], initial=0.0))
+    with_penalty = replace(weight_set, strength=strength * steepest)
+    return replace(
+        task, weight_set=with_penalty, maker=replace(task.maker, weight_set=with_penalty)
+    )

@@ -1,0 +1,231 @@
+"""Weights of triples: where they live, what they mean, and which triples may have one."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from immigrate import (
+    Columns,
+    CubicImmigrateClassifier,
+    Descent,
+    FullSteps,
+    ImmigrateClassifier,
+    InteractionTest,
+)
+from immigrate.core.cones import MATRIX_SETS, oracle
+from immigrate.core.forms import Cubic
+from immigrate.core.triple_weights import WithTriples
+from immigrate.estimators._triples import MOST_FEATURES
+
+DATA = Path(os.environ.get("IMMIGRATE_DATA", "/nowhere"))
+
+
+@pytest.fixture(scope="module")
+def parity():
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.integers(0, 2, (240, 7)), columns=list("abcdefg"))
+    return X, (X["b"] ^ X["d"] ^ X["g"]).to_numpy()
+
+
+def strongest_triple(model):
+    table = model.interactions()
+    return table.loc[table["kind"] == "triple", ["feature_1", "feature_2", "feature_3"]].iloc[0]
+
+
+def test_the_parity_of_three_features_is_the_strongest_triple(parity):
+    model = CubicImmigrateClassifier().fit(*parity)
+    assert strongest_triple(model).tolist() == ["b", "d", "g"]
+    assert model.score(*parity) == 1.0
+
+
+@pytest.mark.skipif(not (DATA / "GAMETES_3way_h02.csv").exists(), reason="needs IMMIGRATE_DATA")
+def test_the_true_triple_of_gametes_has_the_largest_weight():
+    table = pd.read_csv(DATA / "GAMETES_3way_h02.csv")
+    model = CubicImmigrateClassifier().fit(table.drop(columns="target"), table["target"])
+    assert strongest_triple(model).tolist() == ["P1", "P2", "P3"]
+
+
+@pytest.mark.parametrize("constraint", ["psd", "nonnegative", "both"])
+@pytest.mark.parametrize("strength", [0, 0.3])
+def test_weights_live_on_the_sphere_and_in_their_cones(parity, constraint, strength):
+    model = CubicImmigrateClassifier(constraint=constraint, strength=strength).fit(*parity)
+    W, T = model.weight_matrix_, model.weight_tensor_
+    assert np.sum(W**2) + np.sum(T**2) == pytest.approx(1)
+    assert (T >= 0).all()
+    np.testing.assert_array_equal(W, W.T)
+    for order in permutations(range(3)):
+        np.testing.assert_array_equal(T, T.transpose(order))
+    if constraint != "nonnegative":
+        assert np.linalg.eigvalsh(W).min() > -1e-9
+    if constraint != "psd":
+        assert W.min() > -1e-9
+
+
+def test_the_cost_never_rises_and_the_gap_certifies_convergence(parity):
+    for strength in (0, 0.1, 0.6):
+        model = CubicImmigrateClassifier(strength=strength, solver=Descent(tol=1e-4)).fit(*parity)
+        assert (np.diff(model.objective_path_) <= 1e-12).all()
+        assert model.converged_
+        assert 0 <= model.gap_ <= 1e-4
+
+
+def test_predictions_are_the_rule_written_out(parity):
+    X, y = parity
+    model = CubicImmigrateClassifier(columns=Columns(scale=None)).fit(X, y)
+    W, T, sigma = model.weight_matrix_, model.weight_tensor_, model.sigma_
+    new = np.random.default_rng(0).integers(0, 2, (5, 7))
+    d = np.abs(new[:, None, :] - X.to_numpy()).astype(float)
+    q = np.einsum("rja,ab,rjb->rj", d, W, d) + np.einsum("abc,rja,rjb,rjc->rj", T, d, d, d)
+    energy = [-sigma * np.log(np.exp(-q[:, y == c] / sigma).sum(axis=1)) for c in (0, 1)]
+    expected = energy[0] - energy[1]
+    found = model.decision_function(pd.DataFrame(new, columns=X.columns))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("exponent", [-60, 40])
+def test_units_of_the_table_do_not_matter(parity, exponent):
+    X, y = parity
+    rng = np.random.default_rng(1)
+    X = X + rng.normal(scale=0.1, size=X.shape)
+    one = CubicImmigrateClassifier().fit(X, y)
+    other = CubicImmigrateClassifier().fit(np.ldexp(X, exponent), y)
+    np.testing.assert_allclose(other.triple_weights_, one.triple_weights_, atol=1e-9)
+
+
+def test_a_large_strength_leaves_features_and_pairs(parity):
+    X, y = parity
+    model = CubicImmigrateClassifier(strength=1e6).fit(X, y)
+    assert not model.triple_weights_.any()
+    plain = ImmigrateClassifier(model.sigma_, columns=Columns(nominal="mismatch")).fit(X, y)
+    np.testing.assert_allclose(model.weight_matrix_, plain.weight_matrix_, atol=1e-6)
+
+
+def test_no_triples_are_the_weights_of_pairs(parity):
+    X, y = parity
+    model = CubicImmigrateClassifier(1.0, triples=[]).fit(X, y)
+    plain = ImmigrateClassifier(1.0).fit(X, y)
+    np.testing.assert_allclose(model.weight_matrix_, plain.weight_matrix_, atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+
+
+def test_threads_do_not_change_a_bit(parity):
+    one, two = (CubicImmigrateClassifier(n_jobs=n).fit(*parity) for n in (1, 2))
+    np.testing.assert_array_equal(one.model_.weights, two.model_.weights)
+    np.testing.assert_array_equal(one.predict_proba(parity[0]), two.predict_proba(parity[0]))
+
+
+def test_triples_come_as_names_indices_or_the_table_of_a_test(parity):
+    X, y = parity
+    test = InteractionTest(order=3).fit(X, y)
+    given = [[("g", "b", "d")], [[1, 3, 6]], np.array([[6, 3, 1], [1, 3, 6]]), test.selected_]
+    models = [CubicImmigrateClassifier(triples=triples).fit(X, y) for triples in given]
+    for model in models:
+        np.testing.assert_array_equal(model.triples_, [[1, 3, 6]])
+        np.testing.assert_array_equal(model.triple_weights_, models[0].triple_weights_)
+    many = clone(CubicImmigrateClassifier(triples=test.table_.head(4))).fit(X, y)
+    assert len(many.triples_) == 4
+
+
+def test_a_list_of_triples_serves_wide_tables(parity):
+    X, y = parity
+    noise = np.random.default_rng(0).normal(size=(len(X), MOST_FEATURES))
+    wide = np.hstack([X, noise])
+    with pytest.raises(
+        ValueError, match=r"47 features would be 16,215.*InteractionTest\(order=3\)"
+    ):
+        CubicImmigrateClassifier().fit(wide, y)
+    model = CubicImmigrateClassifier(triples=[(1, 3, 6), (0, 20, 46)]).fit(wide, y)
+    assert model.triple_weights_.argmax() == 1
+    assert model.weight_matrix_.shape == (47, 47)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"triples": "some"}, r"choose one of \['all'\]"),
+        ({"triples": [("a", "b")]}, "a list of triples of names"),
+        ({"triples": ["abc"]}, "a list of triples of names"),
+        ({"triples": 3}, "a list of triples of names"),
+        ({"triples": [("a", "b", "z")]}, "triples names 'z'"),
+        ({"triples": [("a", "b", "a")]}, "three different features"),
+        ({"triples": pd.DataFrame({"feature_1": ["a"]})}, "with the columns feature_1"),
+        ({"triples": InteractionTest(order=3)}, "not the test"),
+        ({"strength": -1}, "strength"),
+        ({"columns": Columns(nominal="levels")}, "none per level"),
+        ({"constraint": "clip"}, "use it with the paper's full steps"),
+    ],
+)
+def test_bad_parameters_say_what_to_do(parity, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        CubicImmigrateClassifier(**parameters).fit(*parity)
+
+
+def test_a_column_that_is_no_feature_is_in_no_triple(parity):
+    X, y = parity
+    X = X.assign(name=[f"patient {i}" for i in range(len(X))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="triples names 'name', which is left out"):
+            CubicImmigrateClassifier(triples=[("a", "b", "name")]).fit(X, y)
+        model = CubicImmigrateClassifier(triples=[("b", "d", "g")]).fit(X, y)
+    assert model.feature_importances_[-1] == 0
+    np.testing.assert_array_equal(model.triples_, [[1, 3, 6]])
+
+
+def test_a_refused_fit_leaves_the_model_as_it_was(parity):
+    model = CubicImmigrateClassifier().fit(*parity)
+    before = model.predict_proba(parity[0])
+    with pytest.raises(ValueError, match="three different"):
+        model.set_params(triples=[(0, 0, 1)]).fit(*parity)
+    np.testing.assert_array_equal(model.predict_proba(parity[0]), before)
+
+
+def test_importances_are_the_shares_of_all_entries(parity):
+    model = CubicImmigrateClassifier(strength=0).fit(*parity)
+    entries = np.abs(model.weight_matrix_).sum(0) + np.abs(model.weight_tensor_).sum((0, 1))
+    np.testing.assert_allclose(model.feature_importances_, entries / entries.sum())
+    table = model.interactions(top=5)
+    assert table["rank"].tolist() == [1, 2, 3, 4, 5]
+    assert model.interactions()["share"].sum() == pytest.approx(1)
+
+
+def test_explanations_are_refused_with_a_way_out(parity):
+    with pytest.raises(NotImplementedError, match="Explain an ImmigrateClassifier"):
+        CubicImmigrateClassifier().fit(*parity).explain(parity[0])
+
+
+def test_the_steps_of_the_paper_run_too(parity):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = CubicImmigrateClassifier(solver=FullSteps(), constraint="clip").fit(*parity)
+    assert np.isnan(model.gap_)
+    assert model.weight_matrix_.min() >= 0
+    assert np.linalg.norm(model.model_.weights) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("constraint", ["psd", "nonnegative", "both"])
+def test_the_oracle_is_the_best_of_its_set(constraint):
+    rng = np.random.default_rng(2)
+    form = Cubic.of_all(4)
+    weight_set = WithTriples(MATRIX_SETS[constraint], 4, strength=0.3)
+
+    def random_weights():
+        A = rng.normal(size=(4, 4))
+        W = form.weights(A + A.T, rng.normal(size=len(form.triples)))
+        return weight_set.scaled(weight_set.prox(W, 0.0))
+
+    gradient = form.weights(np.diag(rng.normal(size=4)), rng.normal(size=len(form.triples)))
+    best = oracle(random_weights(), gradient, weight_set).weights
+    lowest = gradient @ best + weight_set.value(best)
+    for _ in range(200):
+        W = random_weights()
+        assert gradient @ W + weight_set.value(W) >= lowest - 1e-9
