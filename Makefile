@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test browser test-slow test-oldest test-python faults fuzz mutants bench \
-	paper-smoke lint docs requirements clean
+.PHONY: demo test browser test-slow test-oldest test-python coverage faults fuzz mutants bench \
+	paper-smoke lint hooks docs wheel-check release-check requirements clean
 
 # No test tools: what the report needs and no more.
 demo: $(VENV)/.installed-report
@@ -30,6 +30,11 @@ test-oldest: .venv-oldest/.installed
 test-python: .venv-$(VERSION)/.installed
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(VERSION)/compiled OMP_NUM_THREADS=1 \
 		.venv-$(VERSION)/bin/python -m pytest -n auto
+
+# Which lines the tests reach, as pages in build/coverage. Compiled functions run outside its sight.
+coverage: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n auto --dist loadgroup --cov=immigrate --cov-report=term \
+		--cov-report=html:build/coverage --cov-report=xml:build/coverage/coverage.xml
 
 # More than 200 faults, ten minutes: full disk, no memory, Ctrl-C, damaged cache, kill -9.
 faults: $(VENV)/.installed-test
@@ -63,6 +68,18 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# What pre-commit does before each commit, on all files: `.venv/bin/pre-commit install`.
+hooks: $(VENV)/.installed-dev
+	$(BIN)/pre-commit run --all-files --show-diff-on-failure
+
+# Wheel and sdist in build/dist; the wheel installed in an empty environment elsewhere, and tried.
+wheel-check:
+	$(PYTHON) scripts/wheel_check.py
+
+# All that must hold before a release. Nothing is tagged and nothing is sent anywhere.
+release-check: $(VENV)/.installed-dev
+	$(BIN)/python scripts/release.py
 
 # The files in requirements/ again, from pyproject.toml and from what the index has today.
 requirements: $(BIN)/python
