@@ -105,8 +105,24 @@ def test_a_large_strength_leaves_features_and_pairs(parity):
     X, y = parity
     model = CubicImmigrateClassifier(strength=1e6).fit(X, y)
     assert not model.triple_weights_.any()
-    plain = ImmigrateClassifier(model.sigma_, columns=Columns(nominal="mismatch")).fit(X, y)
+    plain = ImmigrateClassifier(model.fit_sigma_).fit(X, y)
     np.testing.assert_allclose(model.weight_matrix_, plain.weight_matrix_, atol=1e-6)
+
+
+def test_the_sigma_of_predictions_is_the_likeliest(parity):
+    X, y = parity
+    noisy = y ^ (np.arange(len(y)) % 9 == 0)
+    model = CubicImmigrateClassifier().fit(X, noisy)
+    assert model.sigma_ <= model.fit_sigma_
+    chosen = model.model_.log_likelihoods.mean()
+    problem = model.model_.references.problem(1)
+    for factor in (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16):
+        sigma = factor * model.fit_sigma_
+        energy = problem.loo_scores(model.model_.weights, sigma).free_energy
+        log_odds = (energy[:, 0] - energy[:, 1]) / sigma
+        assert chosen >= np.mean(-np.logaddexp(0, np.where(noisy, -log_odds, log_odds))) - 1e-12
+    fixed = CubicImmigrateClassifier(1.0).fit(X, y)
+    assert fixed.sigma_ == fixed.fit_sigma_ == 1.0
 
 
 def test_no_triples_are_the_weights_of_pairs(parity):

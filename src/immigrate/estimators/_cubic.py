@@ -14,7 +14,7 @@ from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import Cubic
 from immigrate.core.triple_weights import WithTriples
 from immigrate.estimators._encoding import Columns, Encoding, resolved_columns
-from immigrate.estimators._fitted import RULES, FittedMargin, References
+from immigrate.estimators._fitted import RULES, FittedMargin, References, within_range
 from immigrate.estimators._growth import grown_fit
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from immigrate.estimators._explanation import Explanation
     from immigrate.estimators._growth import Fit
 
+# What the sigma of a fit is multiplied by for predictions, to choose from.
+NARROWER = (1 / 2, 1 / 4, 1 / 8, 1 / 16)
+
 
 class CubicImmigrateClassifier(MarginClassifier):
     """Margin-based classifier that weighs features, pairs and triples of features.
@@ -56,9 +59,11 @@ class CubicImmigrateClassifier(MarginClassifier):
     Parameters
     ----------
     sigma : float or "auto", default="auto"
-        Width of the neighbourhood, in units of q. "auto" is 1/2 of the median of q over pairs of
-        samples under the starting W: wider than without triples, because the slopes of triples
-        are noise where only the nearest samples count.
+        Width of the neighbourhood, in units of q. "auto" learns the weights at 1/2 of the median
+        of q over pairs of samples under the starting W: wider than without triples, because the
+        slopes of triples are noise where only the nearest samples count. Predictions are better
+        in smaller neighbourhoods, so that "auto" then chooses the sigma of predictions, 1/1 to
+        1/16 of that, by the likelihood of leave-one-out predictions. A number is taken for both.
     triples : "all", list of triples or data frame, default="all"
         Which triples have a weight. "all" is for up to 40 features. A list holds names or indices,
         ``[("a", "b", "c")]``; a data frame has the columns `feature_1`, `feature_2` and
@@ -107,7 +112,9 @@ class CubicImmigrateClassifier(MarginClassifier):
         A feature's own weight, half of each of its pairs' and a third of each of its triples',
         entries counted as often as they are in |W| and |T|, scaled to sum 1.
     sigma_ : float
-        The sigma of predictions: that of the fit unless `references` had it chosen again.
+        The sigma of predictions.
+    fit_sigma_ : float
+        The sigma that the weights were learned with.
     n_anchors_, n_references_ : int
         How many samples the solver looked at: whose margin counted, and their neighbours.
     weight_error_ : ndarray of shape (n_features, n_features)
@@ -212,10 +219,13 @@ class CubicImmigrateClassifier(MarginClassifier):
             fit, sigma = self._solved(task)
         warn_unless_converged(fit.solution, fit.task.solver)
         model = FittedMargin.of(fit.task.references, fit.solution, sigma, self.rule)
+        if isinstance(self.sigma, str):
+            model = as_likely_as_can_be(model, fit.task)
         model = as_it_predicts(model, fit.task, self, self.n_jobs)
         model.references.release()
         remember(self, data)
         self._adopt(model, fit)
+        self.fit_sigma_ = sigma
         return self
 
     def _task(self, data: TrainingData, columns: Columns) -> Task:
@@ -359,6 +369,17 @@ def column_options(columns: Any) -> Columns:
             "Columns(nominal='mismatch') or the default."
         )
     return columns
+
+
+def as_likely_as_can_be(model: FittedMargin, task: Task) -> FittedMargin:
+    """The same weights with the sigma at which leave-one-out predictions are most likely."""
+    candidates = [model]
+    for factor in NARROWER:
+        sigma = within_range(model.sigma * factor)
+        left_out = task.problem.loo_scores(model.weights, sigma).rows(task.references.is_anchor)
+        candidates.append(replace(model, sigma=sigma, left_out=left_out))
+    # Of equals the widest.
+    return candidates[int(np.argmax([one.log_likelihoods.mean() for one in candidates]))]
 
 
 def penalised(task: Task, sigma: float, strength: float) -> Task:
