@@ -46,7 +46,7 @@ import sklearn.model_selection
 import sklearn.utils.estimator_checks  # noqa: F401
 
 from harness.mutations import Mutant, numbered
-from harness.reach import PACKAGE, QUIET, Heard, reach, silence, users_of
+from harness.reach import PACKAGE, QUIET, TUNED, Heard, reach, silence, users_of
 
 FOLDERS = ("core", "solvers", "inference")
 PLAIN = ("reference", "neighbours_reference", "results", "pieces", "nearest_rule")
@@ -181,6 +181,8 @@ def watching(mutant: Mutant, files: dict[str, bytes], tests: Iterable[Heard]) ->
     else:
         # What else runs at import can matter to anybody who calls anything of the file.
         near = [t for t in tests if any(at.startswith(f"{mutant.file}:") for at in t.reached)]
+    if not mutant.function:
+        near += [test for test in tests if test.file == TUNED and test not in near]
     # Recorded answers hold the most numbers, so that they are the likeliest to notice.
     near.sort(key=lambda test: (not Path(test.file).name.startswith("test_same"), test.seconds))
     folder = f"tests/{mutant.file.split('/')[0]}/"

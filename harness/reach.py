@@ -27,6 +27,8 @@ PACKAGE = ROOT / "src" / "immigrate"
 KEPT = ROOT / "build" / "mutants" / "reach.json"
 # Whoever is tested here; other folders reach the same functions by the same ways.
 FOLDERS = ("core", "solvers", "kernels", "inference", "estimators")
+# Numbers at import, which no function is needed to test.
+TUNED = "tests/test_tuned_numbers.py"
 QUIET = ["-q", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
 
 
@@ -69,7 +71,7 @@ class Recorder:
             sys.settrace(None)
             threading.settrace(None)  # type: ignore[arg-type]
             seconds = time.perf_counter() - start
-            if self.reached:
+            if self.reached or item.nodeid.startswith(TUNED):
                 self.tests[item.nodeid] = {"seconds": seconds, "reached": sorted(self.reached)}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -81,7 +83,7 @@ class Recorder:
 def test_files(mutated: Iterable[str]) -> list[str]:
     """The files of tests that are listened to, and those with examples, from the root."""
     found = [path for folder in FOLDERS for path in (ROOT / "tests" / folder).rglob("test_*.py")]
-    found.append(ROOT / "tests" / "test_same_answers.py")
+    found += [ROOT / "tests" / "test_same_answers.py", ROOT / TUNED]
     found += [PACKAGE / file for file in mutated if ">>>" in (PACKAGE / file).read_text()]
     return sorted(str(path.relative_to(ROOT)) for path in found)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from relief_oracles import all_differences, table
 
-from immigrate.core.differences import mean_difference
+from immigrate.core.differences import ColumnDifferences, mean_difference
 from immigrate.core.mixed_table import difference_units, mixed_table
 from immigrate.kernels.neighbours_reference import differences
 
@@ -100,3 +100,19 @@ def test_neighbouring_features_of_a_kind_are_one_run():
     assert screen.shape == (6, 5)
     np.testing.assert_allclose(screen[0], np.arange(5) / 4)
     np.testing.assert_array_equal(screen[2], np.arange(5))
+
+
+def test_the_screen_of_neighbours_goes_from_0_to_1():
+    """float32 has few digits: they are spent on what tells samples apart, not on an offset."""
+    X = np.array([[1e6, 2.0], [1e6 + 3, 1.0], [1e6 + 1, 0.0], [1e6 + 2, 1.0]])
+    found = mixed_table(X, np.array([0, 0, 1, 1]), np.array([False, True])).screen
+    np.testing.assert_allclose(found[0], [0, 1, 1 / 3, 2 / 3], rtol=1e-6)
+    assert found.dtype == np.float32
+
+
+def test_one_known_value_is_enough_to_expect_a_difference():
+    X = np.array([[3.0], [np.nan], [np.nan]])
+    pieces = ColumnDifferences.of(X)
+    samples = pieces.samples(X)
+    np.testing.assert_allclose(samples.expected, [[0.0, 0.0, 0.0]])
+    np.testing.assert_allclose(pieces.samples(X + 2).expected[0, 0], 2.0)

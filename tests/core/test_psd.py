@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from immigrate.core.cones import MATRIX_SETS, Cone, oracle, unit
-from immigrate.core.psd import WIDE, PsdPart, psd_part_by_all, psd_part_by_rarer_sign
+from immigrate.core.psd import (
+    WIDE,
+    PsdPart,
+    Tridiagonal,
+    psd_part_by_all,
+    psd_part_by_rarer_sign,
+)
 
 
 def with_spectrum(eigenvalues, seed=0):
@@ -88,3 +94,47 @@ def test_a_wide_table_without_a_direction_has_no_oracle():
     assert not best.has_direction
     assert best.weights is None
     assert np.isnan(best.gap)
+
+
+@pytest.mark.parametrize(
+    ("n_negative", "way"), [(0, []), (1, ["few"]), (5, ["few"]), (6, ["all"]), (20, ["all"])]
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_few_vectors_are_found_without_the_others(n_negative, way, sign, monkeypatch):
+    """Up to an eighth of all, of either sign; none at all where there is nothing to find."""
+    taken = []
+    for name in ("few", "all"):
+        plain = getattr(Tridiagonal, f"_{name}")
+
+        def counted(self, *arguments, name=name, plain=plain):
+            taken.append(name)
+            return plain(self, *arguments)
+
+        monkeypatch.setattr(Tridiagonal, f"_{name}", counted)
+    eigenvalues = (
+        sign * np.r_[-np.linspace(0.1, 1, n_negative), np.linspace(0.1, 1, 40 - n_negative)]
+    )
+    A = with_spectrum(eigenvalues)
+    np.testing.assert_allclose(psd_part_by_rarer_sign(A), psd_part_by_all(A), atol=1e-14)
+    assert taken == way
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+def test_older_versions_of_scipy_find_the_same(name, monkeypatch):
+    A = with_spectrum(SPECTRA[name])
+    expected = psd_part_by_rarer_sign(A)
+    monkeypatch.delattr("scipy.linalg.lapack.dstevd", raising=False)
+    np.testing.assert_allclose(psd_part_by_rarer_sign(A), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", SPECTRA)
+def test_roots_and_counts_are_those_of_the_spectrum(name):
+    eigenvalues = SPECTRA[name]
+    A = with_spectrum(eigenvalues)
+    reduced = Tridiagonal.of(A)
+    np.testing.assert_allclose(reduced.eigenvalues(), np.sort(eigenvalues), atol=1e-14)
+    n_negative = reduced.n_negative()
+    assert np.sum(eigenvalues < -1e-13) <= n_negative <= np.sum(eigenvalues < 1e-13)
+    below, above = (reduced.root_of_sign(*one) for one in ((-1, n_negative), (1, 40 - n_negative)))
+    np.testing.assert_allclose(above @ above.T - below @ below.T, A, atol=1e-14)
+    assert reduced.root_of_sign(1, 0).shape == (40, 0)

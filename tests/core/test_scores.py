@@ -20,3 +20,9 @@ def test_smallest_score_is_likeliest():
 
 def test_share_of_no_distance_at_all_is_even():
     np.testing.assert_array_equal(distance_share(np.zeros((1, 2))), [[0.5, 0.5]])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 0.01, 1.0, 1e300])
+def test_shares_of_distances_do_not_depend_on_units(scale):
+    found = distance_share(scale * np.array([[1.0, 3.0], [0.0, 2.0]]))
+    np.testing.assert_allclose(found, [[0.25, 0.75], [0.0, 1.0]], rtol=1e-14)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.inference.folds import N_FOLDS, fold_weights
+from immigrate.inference.folds import N_FOLDS, fold_weights, row_order
 
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(0, 40, (60, 3))
@@ -61,3 +61,30 @@ def test_weights_that_are_no_counts_do_not_split_samples():
     in_fold = fold_weights(CODES, Y, weight)
     assert np.all((in_fold > 0).sum(axis=1) == 1)
     assert in_fold.shape == (60, N_FOLDS)
+
+
+def test_weights_that_are_no_counts_go_where_their_middle_lies():
+    """Samples of a class in their order on a line; unit intervals go to the folds in turn."""
+    for scale in (0.01, 1.0, 3.0):
+        weight = scale * np.random.default_rng(1).uniform(0.1, 2, 60)
+        order = row_order(CODES, Y, weight, [False] * 3)
+        lengths = weight / min(1.0, weight.mean())
+        in_fold = fold_weights(CODES, Y, weight)
+        for c in (0, 1):
+            position = 0.0
+            for i in order[Y[order] == c]:
+                fold = int(position + lengths[i] / 2) % N_FOLDS
+                np.testing.assert_allclose(in_fold[i], weight[i] * (np.arange(N_FOLDS) == fold))
+                position += lengths[i]
+
+
+def test_counts_are_cut_where_intervals_end():
+    """By brute force: each unit of weight goes to the fold of its place on the line."""
+    weight = np.random.default_rng(2).integers(1, 9, 60).astype(float)
+    order, in_fold = row_order(CODES, Y, weight, [False] * 3), fold_weights(CODES, Y, weight)
+    for c in (0, 1):
+        position = 0
+        for i in order[Y[order] == c]:
+            places = np.arange(position, position + int(weight[i])) % N_FOLDS
+            np.testing.assert_allclose(in_fold[i], np.bincount(places, minlength=N_FOLDS))
+            position += int(weight[i])
