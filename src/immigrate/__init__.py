@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         IRelief,
         PairEffect,
         PaperBoosting,
+        PenaltyPath,
         Prune,
         Relief,
         ReliefF,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from immigrate.plotting import (
         InteractionNetworkDisplay,
         PairEffectDisplay,
+        PenaltyPathDisplay,
         SigmaPathDisplay,
         WeightMatrixDisplay,
     )
@@ -67,6 +69,8 @@ __all__ = [
     "PairEffect",
     "PairEffectDisplay",
     "PaperBoosting",
+    "PenaltyPath",
+    "PenaltyPathDisplay",
     "Prune",
     "Relief",
     "ReliefF",
@@ -99,6 +103,7 @@ _HOMES = {
         "LFE",
         "PairEffect",
         "PaperBoosting",
+        "PenaltyPath",
         "Prune",
         "Relief",
         "ReliefF",
@@ -110,6 +115,7 @@ _HOMES = {
     "plotting": (
         "InteractionNetworkDisplay",
         "PairEffectDisplay",
+        "PenaltyPathDisplay",
         "SigmaPathDisplay",
         "WeightMatrixDisplay",
     ),

@@ -37,7 +37,8 @@ from immigrate.estimators._margin_classifier import (
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._penalty import Penalty, resolved_penalties
+from immigrate.estimators._penalty import Penalty
+from immigrate.estimators._penalty_path import PenaltyPath, checked_penalties, penalties_on
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
@@ -48,6 +49,8 @@ from immigrate.typing import Array, Codes
 # Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
 # many times wider, and the chosen one is then finished.
 PATH_TOLERANCE = 10
+# Along strengths less so: neighbours are near, and rough fits would stay where the last one ended.
+STRENGTH_TOLERANCE = 5
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -72,10 +75,11 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     sigmas : {"auto", "paper"} or list of float, default="auto"
         "auto": 1, 1/2, ..., 1/32 times the median of q over pairs of samples under the
         starting W. "paper": 4, halved until it is not larger than 0.2.
-    penalties : tuple, default=(None,)
+    penalties : tuple, "path" or `PenaltyPath`, default=(None,)
         Choices for `penalty` of `ImmigrateClassifier`, such as ``(None, L1(0.03), L1(0.1))``;
-        ``(None, "prune")`` is the paper's. Offering pruning did not raise the accuracy on
-        average (docs/choosing-sigma.md).
+        ``(None, "prune")`` is the paper's. "path" is ``PenaltyPath()``: strengths of `L1` from
+        the one that leaves no pair to none. They are there for a matrix that can be read: none
+        of these raised the accuracy on average (docs/penalties.md).
     rules : tuple, default=("energy", "distance")
         Choices for `rule` of `ImmigrateClassifier`. The free energy is better with small
         neighbourhoods and unbalanced classes, the expected distance at large sigma.
@@ -87,7 +91,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         The criterion.
     one_standard_error : bool, default=False
         Instead of the best candidate, take the largest sigma, and the sparsest weights at
-        that sigma, within one standard error of it.
+        that sigma, within one standard error of it. With a penalty such as `L1` among the
+        choices take the sparsest weights, and the largest sigma where these tie.
     n_jobs : int, default=None
         Threads of the path, or processes over folds. None is 1 unless in a
         `joblib.parallel_config` context; -1 is all.
@@ -113,6 +118,11 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         to `tol`.
     costs_path_ : ndarray of shape (n_sigmas,)
         Cost at each of them.
+    strengths_ : ndarray of shape (n_strengths,)
+        With a `PenaltyPath`: strengths, the largest first and 0 at the end.
+    weights_by_strength_ : ndarray of shape (n_strengths, n_features, n_features)
+        With a `PenaltyPath`: weights at each of them and at the chosen sigma, to the tolerance of
+        the path.
     selection_ : Selection
         The choices, and what the criterion says of each.
     cv_results_ : dict
@@ -134,7 +144,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     See Also
     --------
     ImmigrateClassifier : One sigma; ``sigma="auto"`` needs no search.
-    SigmaPathDisplay : Draws the path.
+    SigmaPathDisplay, PenaltyPathDisplay : Draw the path.
 
     References
     ----------
@@ -200,7 +210,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         check_option("scoring", self.scoring, CRITERIA)
         check_rules(self.rules)
         base = base_classifier(self.estimator, ImmigrateClassifier())
-        penalties = resolved_penalties(self.penalties, base.constraint)
+        penalties = checked_penalties(self.penalties, base.constraint)
         data = base_training_data(self, base, X, y, sample_weight)
         task, choices, path = self._best_path(base, data, penalties)
         if self.cv is None:
@@ -212,7 +222,10 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         return self
 
     def _best_path(
-        self, base: ImmigrateClassifier, data: TrainingData, penalties: Sequence[Penalty | None]
+        self,
+        base: ImmigrateClassifier,
+        data: TrainingData,
+        penalties: PenaltyPath | Sequence[Penalty | None],
     ) -> tuple[Task, Choices, list[PathPoint]]:
         """The path of fits; of two ways to encode levels, the one that leave-one-out likes."""
         paths = []
@@ -222,8 +235,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         for task in learning_tasks(base, data, self.n_jobs, n_paths * STEPS_OF_PATH):
             references = task.references
             sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
-            choices = Choices(sigmas, penalties, self.rules)
-            path = weight_path(task, path_solver(task), choices, verbose=self.verbose)
+            choices = Choices(sigmas, penalties_on(task, penalties, sigmas), self.rules)
+            solver = path_solver(task, choices)
+            path = weight_path(task, solver, choices, verbose=self.verbose)
             paths.append((task, choices, path))
         return paths[chosen_encoding([likeliest_of(path) for *_, path in paths])]
 
@@ -284,7 +298,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         n_weights = np.array([np.count_nonzero(np.triu(point.model.weights)) for point in at])
         chosen = selection.simplest(n_weights) if self.one_standard_error else selection.best()
         point = at[chosen]
-        fit = finished(task, point, verbose=self.verbose)
+        is_rough = path_solver(task, selection.choices) is not task.solver
+        fit = finished(task, point, is_rough=is_rough, verbose=self.verbose)
         warn_unless_converged(fit.solution, task.solver)
         rule, sigma = candidates[chosen]["rule"], point.model.sigma
         model = fit.task.fitted(fit.solution, sigma, point.penalty, rule)
@@ -292,13 +307,23 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             model, fit.task, base, self.n_jobs, rules=self.rules, scoring=self.scoring
         )
         solutions = [other.solution for other in path if other.penalty is point.penalty]
-        weights = np.array([solution.weights for solution in solutions])
+        folded = task.references.encoding.folded
+        weights = np.array([folded(solution.weights) for solution in solutions])
         costs = np.array([solution.objective_path[-1] for solution in solutions])
+        at_sigma = [other for other in path if other.model.sigma == sigma]
         model.references.release()
         remember(self, data)
         self._adopt(model, fit)
         self.penalty_, self.weights_path_, self.costs_path_ = point.penalty, weights, costs
+        if isinstance(self.penalties, str | PenaltyPath):
+            self.strengths_ = np.array([strength_of(other.penalty) for other in at_sigma])
+            self.weights_by_strength_ = np.array([folded(o.model.weights) for o in at_sigma])
         self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen
+
+
+def strength_of(penalty: Penalty | None) -> float:
+    """0 where there is no penalty."""
+    return 0.0 if penalty is None else penalty.strength
 
 
 def likeliest_of(path: Sequence[PathPoint]) -> FittedMargin:
@@ -313,17 +338,19 @@ def as_encoded(base: ImmigrateClassifier, task: Task) -> ImmigrateClassifier:
     return clone(base).set_params(columns=clone(columns).set_params(nominal=nominal))
 
 
-def path_solver(task: Task) -> Solver:
+def path_solver(task: Task, choices: Choices) -> Solver:
     """The solver of the path: a rougher one where the chosen fit is finished from there."""
-    if not task.is_warm:
+    is_by_strength = task.solver.can_warm_start and choices.n_prices > 1
+    if not task.is_warm and not is_by_strength:
         return task.solver
-    return task.solver.with_limits(tol=PATH_TOLERANCE * task.solver.tol)
+    factor = STRENGTH_TOLERANCE if is_by_strength else PATH_TOLERANCE
+    return task.solver.with_limits(tol=factor * task.solver.tol)
 
 
-def finished(task: Task, point: PathPoint, *, verbose: bool = False) -> Fit:
+def finished(task: Task, point: PathPoint, *, is_rough: bool, verbose: bool = False) -> Fit:
     """The chosen fit taken on from the tolerance and the sample of the path to the user's."""
     solution, sigma = point.solution, point.model.sigma
-    if not task.is_warm and not task.is_sampled:
+    if not is_rough and not task.is_sampled:
         return Fit(task, solution, np.zeros_like(solution.weights))
     return grown_fit(
         task,
@@ -345,7 +372,7 @@ def criterion_of_fold(
     """Criterion of the test samples under every candidate, fitted on the training samples."""
     # One thread: folds are spread over processes.
     task = learning_tasks(base, train, n_jobs=None)[0]
-    path = weight_path(task, path_solver(task), choices)
+    path = weight_path(task, path_solver(task, choices), choices)
     X, codes = test
     models = [point.model for point in path]
     scores = task.references.scores(
