@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         IRelief,
         PairEffect,
         PaperBoosting,
+        PenaltyPath,
         Prune,
         Relief,
         ReliefF,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from immigrate.plotting import (
         InteractionNetworkDisplay,
         PairEffectDisplay,
+        PenaltyPathDisplay,
         SigmaPathDisplay,
         WeightMatrixDisplay,
     )
@@ -69,6 +71,8 @@ __all__ = [
     "PairEffect",
     "PairEffectDisplay",
     "PaperBoosting",
+    "PenaltyPath",
+    "PenaltyPathDisplay",
     "Prune",
     "Relief",
     "ReliefF",
@@ -102,6 +106,7 @@ _HOMES = {
         "LFE",
         "PairEffect",
         "PaperBoosting",
+        "PenaltyPath",
         "Prune",
         "Relief",
         "ReliefF",
@@ -113,6 +118,7 @@ _HOMES = {
     "plotting": (
         "InteractionNetworkDisplay",
         "PairEffectDisplay",
+        "PenaltyPathDisplay",
         "SigmaPathDisplay",
         "WeightMatrixDisplay",
     ),

@@ -205,7 +205,7 @@ def test_screen_is_inside_the_folds(wine):
         ({"sigmas": []}, "sigmas must be 'auto', 'paper' or a list"),
         ({"sigmas": 3}, "sigmas must be 'auto', 'paper' or a list"),
         ({"sigmas": [1, -1]}, "sigmas must be a number above 0"),
-        ({"penalties": "auto"}, "penalties must be a list of choices"),
+        ({"penalties": "auto"}, "penalties='auto' is unknown"),
         ({"penalties": []}, "penalties must be a list of choices"),
         ({"penalties": 0.1}, "penalties must be a list of choices"),
         ({"penalties": (None, None)}, "holds a choice twice"),

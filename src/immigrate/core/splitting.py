@@ -86,6 +86,10 @@ def psd_prox(A: Array, h: Separable, step: float = 1.0) -> Split:
 
 def _psd_prox_of_unit(A: Array, h: Separable, step: float) -> Split:
     """The proximal map at a matrix of norm 1."""
+    alone = h.prox(A, step)
+    if Spectrum.of(alone).eigenvalues.min() >= 0:
+        # The multiplier of this one is `alone - A`: the condition on the spectrum is met already.
+        return Split(alone, float(np.linalg.norm(alone)), 0.0)
     lifted = ahead = np.zeros_like(A)
     momentum, n_waiting, is_damped = 1.0, 0, False
     at = Spectrum.of(A)

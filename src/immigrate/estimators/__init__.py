@@ -9,6 +9,8 @@ Beside the classes, read these files in the order of a fit:
 ``_task``               what a solver is to do: problem, start, solver, weight set
 ``sigma``               the width of the neighbourhood, and grids of it
 ``_penalty``            what weights cost beside the margin, or which are cut
+``_penalty_path``       strengths of a penalty to choose from
+``_tracks``             fits along sigma and strength, each from its neighbour
 ``_choice``             choosing sigma, penalty and rule along a path
 ``_variants``           ways of boosting
 ``_rounds``             training a learner of a round
@@ -43,6 +45,7 @@ from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._pair_effect import PairEffect
 from immigrate.estimators._penalty import L1, L2, Prune
+from immigrate.estimators._penalty_path import PenaltyPath
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators._variants import PaperBoosting
@@ -74,6 +77,7 @@ __all__ = [
     "OtherVersionWarning",
     "PairEffect",
     "PaperBoosting",
+    "PenaltyPath",
     "Prune",
     "Relief",
     "ReliefF",

@@ -7,7 +7,7 @@ grid -> a fit for each sigma -> its scores of samples -> the temperature of each
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +20,8 @@ from immigrate.core.scores import class_probability
 from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
+from immigrate.estimators._tracks import Solutions, tracks_of
 from immigrate.kernels.results import ClassScores
-from immigrate.messages import progress
 from immigrate.solvers import Solution, Solver
 from immigrate.typing import Array, Codes
 
@@ -76,6 +76,11 @@ class Choices:
     temperatures: Sequence[float] = (1.0,)
 
     @property
+    def n_prices(self) -> int:
+        """How many of the penalties cost something during the fit."""
+        return sum(penalty is not None and penalty.is_priced for penalty in self.penalties)
+
+    @property
     def candidates(self) -> list[dict[str, Any]]:
         """All combinations in the order of scikit-learn's `ParameterGrid`: sigma runs fastest."""
         grid = {"penalty": self.penalties, "rule": self.rules, "sigma": self.sigmas}
@@ -107,59 +112,20 @@ def weight_path(
 ) -> list[PathPoint]:
     """Every sigma, and every penalty at each, in the order of the choices.
 
-    Where the task is warm, each fit starts where the one with the same penalty ended at the sigma
-    before: neighbouring sigmas have neighbouring solutions, so this saves most of the sweeps.
+    Fits start where a neighbour ended, because neighbours have neighbouring solutions: at one
+    sigma from the next stronger penalty, and where the task is warm from the sigma before.
     """
     points: list[PathPoint] = []
-    tracks: dict[Penalty | None, Track] = {}
+    tracks = tracks_of(task, solver, choices.penalties, verbose=verbose)
     for sigma in choices.sigmas:
+        solutions: Solutions = {}
+        for track in tracks:
+            solutions |= track.solutions_at(sigma)
         for penalty in choices.penalties:
-            # What is pruned afterwards is solved as without a penalty, and that once.
-            priced = penalty if penalty is not None and penalty.is_priced else None
-            track = tracks.setdefault(priced, Track(task, solver, priced))
-            solution = track.solution_at(sigma, verbose=verbose)
+            solution = solutions[penalty if penalty in solutions else None]
             model = task.fitted(solution, sigma, penalty, choices.rules[0])
             points.append(PathPoint(penalty, model, solution))
     return points
-
-
-@dataclass(eq=False)
-class Track:
-    """The fits with one penalty along a path of sigma.
-
-    Attributes
-    ----------
-    task : Task
-    solver : Solver
-    penalty : Penalty or None
-    solved : dict
-        Solutions so far, by sigma.
-    """
-
-    task: Task
-    solver: Solver
-    penalty: Penalty | None
-    solved: dict[float, Solution] = field(default_factory=dict)
-
-    def solution_at(self, sigma: float, *, verbose: bool = False) -> Solution:
-        """The solution at the next sigma, or at one that was solved before."""
-        if sigma not in self.solved:
-            self.solved[sigma] = solution = self._next(sigma)
-            if verbose:
-                name = "" if self.penalty is None else f"   {self.penalty}"
-                cost = solution.objective_path[-1]
-                progress(f"sigma {sigma:.4g}{name}   steps {solution.n_iter}   cost {cost:.6e}")
-        return self.solved[sigma]
-
-    def _next(self, sigma: float) -> Solution:
-        # An infinite step is the paper's: the first one, and that of every cold fit.
-        start, step = self.task.start, np.inf
-        if self.task.is_warm and self.solved:
-            before, last = list(self.solved.items())[-1]
-            # The curvature of the cost goes as 1 / sigma, and the step as its inverse.
-            start, step = last.weights, last.next_step * sigma / before
-        weight_set = self.task.weight_set_at(sigma, self.penalty)
-        return self.solver.solution(self.task.problem, start, sigma, weight_set, first_step=step)
 
 
 class Split(NamedTuple):
@@ -291,11 +257,16 @@ class Selection:
         return int(self.score.argmax())
 
     def simplest(self, n_weights: Array) -> int:
-        """The largest sigma, then the fewest weights, within one standard error of the best."""
+        """The largest sigma, then the fewest weights, within one standard error of the best.
+
+        Where weights have a price, the fewest weights come first: that is what it is for.
+        """
         best = self.best()
         is_near = self.score >= self.score[best] - self.standard_error[best]
         near = np.flatnonzero(is_near)
         sigmas = [candidate["sigma"] for candidate in self.candidates]
+        if self.choices.n_prices:
+            return int(min(near, key=lambda i: (n_weights[i], -sigmas[i], i)))
         return int(min(near, key=lambda i: (-sigmas[i], n_weights[i], i)))
 
     def results(self) -> dict[str, Any]:

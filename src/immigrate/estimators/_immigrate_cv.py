@@ -43,8 +43,10 @@ from immigrate.estimators._path_fits import (
     likeliest_of,
     path_solver,
     scored_fold,
+    strength_of,
 )
-from immigrate.estimators._penalty import Penalty, resolved_penalties
+from immigrate.estimators._penalty import Penalty
+from immigrate.estimators._penalty_path import PenaltyPath, checked_penalties, penalties_on
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
@@ -73,10 +75,11 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     sigmas : {"auto", "paper"} or list of float, default="auto"
         "auto": 1, 1/2, ..., 1/32 times the median of q over pairs of samples under the
         starting W. "paper": 4, halved until it is not larger than 0.2.
-    penalties : tuple, default=(None,)
+    penalties : tuple, "path" or `PenaltyPath`, default=(None,)
         Choices for `penalty` of `ImmigrateClassifier`, such as ``(None, L1(0.03), L1(0.1))``;
-        ``(None, "prune")`` is the paper's. Offering pruning did not raise the accuracy on
-        average (docs/measurements/choosing-sigma.md).
+        ``(None, "prune")`` is the paper's. "path" is ``PenaltyPath()``: strengths of `L1` from
+        the one that leaves no pair to none. They are there for a matrix that can be read: none
+        of these raised the accuracy on average (docs/penalties.md).
     rules : tuple, default=("energy", "distance")
         Choices for `rule` of `ImmigrateClassifier`. The free energy is better with small
         neighbourhoods and unbalanced classes, the expected distance at large sigma.
@@ -98,7 +101,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         sigmas. `members_` has the shares.
     one_standard_error : bool, default=False
         Instead of the best candidate, take the largest sigma, and the sparsest weights at
-        that sigma, within one standard error of it.
+        that sigma, within one standard error of it. With a penalty such as `L1` among the
+        choices take the sparsest weights, and the largest sigma where these tie.
     n_jobs : int, default=None
         Threads of the path, or processes over folds. None is 1 unless in a
         `joblib.parallel_config` context; -1 is all.
@@ -127,6 +131,11 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         to `tol`.
     costs_path_ : ndarray of shape (n_sigmas,)
         Cost at each of them.
+    strengths_ : ndarray of shape (n_strengths,)
+        With a `PenaltyPath`: strengths, the largest first and 0 at the end.
+    weights_by_strength_ : ndarray of shape (n_strengths, n_features, n_features)
+        With a `PenaltyPath`: weights at each of them and at the chosen sigma, to the tolerance of
+        the path.
     selection_ : Selection
         The choices, and what the criterion says of each.
     cv_results_ : dict
@@ -150,7 +159,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     See Also
     --------
     ImmigrateClassifier : One sigma; ``sigma="auto"`` needs no search.
-    SigmaPathDisplay : Draws the path.
+    SigmaPathDisplay, PenaltyPathDisplay : Draw the path.
 
     References
     ----------
@@ -219,7 +228,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         """
         self._check_options()
         base = base_classifier(self.estimator, ImmigrateClassifier())
-        penalties = resolved_penalties(self.penalties, base.constraint)
+        penalties = checked_penalties(self.penalties, base.constraint)
         data = base_training_data(self, base, X, y, sample_weight)
         task, choices, path = self._best_path(base, data, penalties)
         if self.cv is None:
@@ -244,7 +253,10 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             )
 
     def _best_path(
-        self, base: ImmigrateClassifier, data: TrainingData, penalties: Sequence[Penalty | None]
+        self,
+        base: ImmigrateClassifier,
+        data: TrainingData,
+        penalties: PenaltyPath | Sequence[Penalty | None],
     ) -> tuple[Task, Choices, list[PathPoint]]:
         """The path of fits; of two ways to encode levels, the one that leave-one-out likes."""
         paths = []
@@ -254,8 +266,10 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         for task in learning_tasks(base, data, self.n_jobs, n_paths * STEPS_OF_PATH):
             references = task.references
             sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
-            choices = Choices(sigmas, penalties, self.rules, self.temperatures)
-            path = weight_path(task, path_solver(task), choices, verbose=self.verbose)
+            chosen_from = penalties_on(task, penalties, sigmas)
+            choices = Choices(sigmas, chosen_from, self.rules, self.temperatures)
+            solver = path_solver(task, choices)
+            path = weight_path(task, solver, choices, verbose=self.verbose)
             paths.append((task, choices, path))
         return paths[chosen_encoding([likeliest_of(path) for *_, path in paths])]
 
@@ -326,7 +340,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         n_weights = np.array([np.count_nonzero(np.triu(point.model.weights)) for point in at])
         chosen = selection.simplest(n_weights) if self.one_standard_error else selection.best()
         point = at[chosen]
-        fit = finished(task, point, verbose=self.verbose)
+        is_rough = path_solver(task, selection.choices) is not task.solver
+        fit = finished(task, point, is_rough=is_rough, verbose=self.verbose)
         warn_unless_converged(fit.solution, task.solver)
         found = fit.task.fitted(
             fit.solution, point.model.sigma, point.penalty, candidates[chosen]["rule"]
@@ -348,10 +363,15 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
                 scoring=self.scoring,
             )
         solutions = [other.solution for other in path if other.penalty is point.penalty]
-        weights = np.array([solution.weights for solution in solutions])
+        folded = task.references.encoding.folded
+        weights = np.array([folded(solution.weights) for solution in solutions])
         costs = np.array([solution.objective_path[-1] for solution in solutions])
+        at_sigma = [other for other in path if other.model.sigma == point.model.sigma]
         model.references.release()
         remember(self, data)
         self._adopt(model, fit)
         self.penalty_, self.weights_path_, self.costs_path_ = point.penalty, weights, costs
+        if isinstance(self.penalties, str | PenaltyPath):
+            self.strengths_ = np.array([strength_of(other.penalty) for other in at_sigma])
+            self.weights_by_strength_ = np.array([folded(o.model.weights) for o in at_sigma])
         self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen

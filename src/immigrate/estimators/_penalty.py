@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from immigrate.checks import check_choices, check_not_negative, check_option
-from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet
+from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
 from immigrate.core.pruning import pruned
 from immigrate.typing import Array, Codes, Mask
@@ -25,10 +25,18 @@ class Penalty(BaseEstimator, metaclass=ABCMeta):
     A subclass changes the weight set of the solver, or the weights that the solver found.
     """
 
+    strength: float = 0.0
+
     @property
     def is_priced(self) -> bool:
         """Whether weights cost something during the fit."""
         return False
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """All parameters but the strength: penalties of one kind make a path."""
+        others = self.get_params() | {"strength": None}
+        return type(self), *sorted(others.items())
 
     def check(self, constraint: str) -> None:
         """Refuse parameters that make no sense, also together with the constraint."""
@@ -54,12 +62,14 @@ class Penalty(BaseEstimator, metaclass=ABCMeta):
 class PricedPenalty(Penalty):
     """A penalty that joins the cost; it has a parameter `strength`."""
 
-    strength: float
-
     @property
     def is_priced(self) -> bool:
         """Whether weights cost something during the fit."""
         return self.strength > 0
+
+    @abstractmethod
+    def entering_price(self, direction: Array, cone: Cone, owner: Codes) -> float:
+        """The price below which a pair enters a fit without pairs, where -Sigma is `direction`."""
 
     def check(self, constraint: str) -> None:
         """Refuse parameters that make no sense, also together with the constraint."""
@@ -125,6 +135,10 @@ class L1(PricedPenalty):
         elements = PricedElements(price, is_signed=not cone.is_nonnegative)
         return Penalised(elements, cone.is_psd, cone.can_warm_start)
 
+    def entering_price(self, direction: Array, cone: Cone, owner: Codes) -> float:
+        """The largest element of a pair."""
+        return float(_gains(direction, cone)[are_pairs(owner)].max(initial=0.0))
+
 
 class L2(PricedPenalty):
     """A price on the norm of all pairs together: they shrink by one factor.
@@ -165,6 +179,10 @@ class L2(PricedPenalty):
             self.strength * unit(), are_pairs(owner), is_signed=not cone.is_nonnegative
         )
         return Penalised(norm_of_pairs, cone.is_psd, cone.can_warm_start)
+
+    def entering_price(self, direction: Array, cone: Cone, owner: Codes) -> float:
+        """The norm of the elements of all pairs."""
+        return norm(_gains(direction, cone)[are_pairs(owner)])
 
 
 class Prune(Penalty):
@@ -218,6 +236,11 @@ def are_pairs(owner: Codes) -> Mask:
     """Elements of W that belong to two different features, (p, p)."""
     different: Mask = owner[:, None] != owner
     return different
+
+
+def _gains(direction: Array, cone: Cone) -> Array:
+    """By how much a weight would gain per unit; a negative weight is not always allowed."""
+    return np.maximum(direction, 0.0) if cone.is_nonnegative else np.abs(direction)
 
 
 def resolved_penalty(penalty: Any, constraint: str) -> Penalty | None:

@@ -53,6 +53,8 @@ class Task:
         Which of the growing samples this one is of.
     gradient_sizes : dict
         Norm of the gradient at the start, by sigma, as far as somebody has asked for it.
+    fits_without_pairs : dict
+        Solutions without pairs, by sigma, from which paths of strengths begin.
     """
 
     problem: MarginProblem
@@ -64,6 +66,7 @@ class Task:
     maker: TaskMaker
     stage: int
     gradient_sizes: dict[float, float] = field(default_factory=dict)
+    fits_without_pairs: dict[float, Solution] = field(default_factory=dict)
 
     def fitted(
         self, solution: Solution, sigma: float, penalty: Penalty | None, rule: str
@@ -77,10 +80,10 @@ class Task:
         if penalty is None:
             return self.weight_set
         owner = self.references.encoding.owner
-        return penalty.weight_set(self.weight_set, owner, lambda: self._gradient_size(sigma))
+        return penalty.weight_set(self.weight_set, owner, lambda: self.unit_at(sigma))
 
-    def _gradient_size(self, sigma: float) -> float:
-        """Norm of the gradient where the fit starts: the unit of strengths."""
+    def unit_at(self, sigma: float) -> float:
+        """The unit of strengths: the norm of the gradient where the fit starts."""
         if sigma not in self.gradient_sizes:
             gradient = self.problem.evaluate(self.start, sigma).gradient
             assert gradient is not None

@@ -2,6 +2,7 @@
 
 from immigrate.plotting._interaction_network import InteractionNetworkDisplay
 from immigrate.plotting._pair_effect import PairEffectDisplay
+from immigrate.plotting._penalty_path import PenaltyPathDisplay
 from immigrate.plotting._sigma_path import SigmaPathDisplay
 from immigrate.plotting._weight_map import WeightMatrixDisplay
 from immigrate.plotting.style import require_matplotlib
@@ -9,6 +10,7 @@ from immigrate.plotting.style import require_matplotlib
 __all__ = [
     "InteractionNetworkDisplay",
     "PairEffectDisplay",
+    "PenaltyPathDisplay",
     "SigmaPathDisplay",
     "WeightMatrixDisplay",
     "require_matplotlib",

@@ -21,6 +21,10 @@ BESIDE = 1.025
 MOST_GREY = 200
 
 
+# Of more penalties than this, such as those of a path, the chosen one is drawn.
+MOST_PENALTIES = 4
+
+
 class SigmaPathDisplay:
     """Selection criterion, cost and strongest weights along sigma, the chosen point marked.
 
@@ -132,7 +136,10 @@ class SigmaPathDisplay:
         return self.scores[self.scores["is_chosen"]].iloc[0]
 
     def _plot_scores(self, ax: Axes) -> None:
-        curves = list(self.scores.groupby(["penalty", "rule"], sort=False, dropna=False))
+        scores = self.scores
+        if scores["penalty"].nunique() > MOST_PENALTIES:
+            scores = scores[scores["penalty"] == self._chosen["penalty"]]
+        curves = list(scores.groupby(["penalty", "rule"], sort=False, dropna=False))
         for k, (color, (_, curve)) in enumerate(zip(cycle(PALETTE), curves)):
             sigma = curve["sigma"] * BESIDE ** (k - (len(curves) - 1) / 2)
             ax.errorbar(

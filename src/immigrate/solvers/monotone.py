@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from immigrate.core.cones import Oracle, WeightSet, norm, oracle
 from immigrate.kernels.blas import blas_threads_for
-from immigrate.kernels.results import ClassScores
+from immigrate.kernels.results import MarginPass
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 
@@ -36,8 +36,15 @@ class Iterate:
     weights: Array
     cost: float
     gradient: Array
-    scores: ClassScores
+    last_pass: MarginPass
     oracle: Oracle
+
+    @classmethod
+    def of(cls, weights: Array, at: MarginPass, weight_set: WeightSet) -> Iterate:
+        """From a pass that has a gradient."""
+        assert at.gradient is not None
+        best = oracle(weights, at.gradient, weight_set)
+        return cls(weights, at.cost + weight_set.value(weights), at.gradient, at, best)
 
 
 def spectral_descent(
@@ -49,25 +56,25 @@ def spectral_descent(
     max_iter: int,
     tol: float,
     first_step: float = np.inf,
+    known: MarginPass | None = None,
     on_step: OnStep | None = None,
 ) -> Solution:
     """Descend from `start` until the relative Frank-Wolfe gap is at most `tol`.
 
     A start that is near a solution already does better with a `first_step` as long as the
-    last of the fit before than with the paper's step, which forgets where it came from.
+    last of the fit before than with the paper's step, which forgets where it came from. If a fit
+    with another penalty has ended there, what the pass said is `known`.
     """
 
     def visit(weights: Array, reject_above: float = np.inf) -> Iterate | None:
-        penalty = weight_set.value(weights)
-        at = problem.evaluate(weights, sigma, reject_above=reject_above - penalty)
-        if at.gradient is None:
-            return None
-        best = oracle(weights, at.gradient, weight_set)
-        return Iterate(weights, at.cost + penalty, at.gradient, at.scores, best)
+        at = problem.evaluate(
+            weights, sigma, reject_above=reject_above - weight_set.value(weights)
+        )
+        return None if at.gradient is None else Iterate.of(weights, at, weight_set)
 
-    now = visit(start)
+    now = visit(start) if known is None else Iterate.of(start, known, weight_set)
     assert now is not None
-    path, n_passes, step = [now.cost], 1, first_step
+    path, n_passes, step = [now.cost], int(known is None), first_step
     # Near a solution costs differ by their rounding only: a reason to stop, not to refuse.
     rounding = problem.cost_rounding(sigma)
     while True:
@@ -89,7 +96,14 @@ def spectral_descent(
         now = after
         path.append(now.cost)
     return Solution(
-        now.weights, tuple(path), now.oracle.gap, n_passes, stop, now.scores, next_step=step
+        now.weights,
+        tuple(path),
+        now.oracle.gap,
+        n_passes,
+        stop,
+        now.last_pass.scores,
+        next_step=step,
+        last_pass=now.last_pass,
     )
 
 
@@ -194,6 +208,7 @@ class Descent(Solver):
         weight_set: WeightSet,
         *,
         first_step: float = np.inf,
+        known: MarginPass | None = None,
         on_step: OnStep | None = None,
     ) -> Solution:
         """The weights found from `start`."""
@@ -206,5 +221,6 @@ class Descent(Solver):
                 max_iter=self.max_iter,
                 tol=self.tol,
                 first_step=first_step,
+                known=known,
                 on_step=on_step,
             )

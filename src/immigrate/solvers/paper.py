@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from immigrate.core.cones import Oracle, WeightSet, oracle
 from immigrate.kernels.blas import blas_threads_for
+from immigrate.kernels.results import MarginPass
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 
@@ -93,6 +94,7 @@ class FullSteps(Solver):
         weight_set: WeightSet,
         *,
         first_step: float = np.inf,
+        known: MarginPass | None = None,
         on_step: OnStep | None = None,
     ) -> Solution:
         """The weights found from `start`; steps of any other length are not taken."""

@@ -66,6 +66,9 @@ class Solution:
         Leave-one-out scores of the training samples at `weights`.
     next_step : float
         Length of the step that would come next, for a fit that goes on from here.
+    last_pass : MarginPass or None
+        What the pass over the pairs said at `weights`, for a fit that goes on with another
+        penalty.
     """
 
     weights: Array
@@ -75,6 +78,7 @@ class Solution:
     stop: Stop
     scores: ClassScores
     next_step: float = float("inf")
+    last_pass: MarginPass | None = None
 
     @property
     def n_iter(self) -> int:
@@ -129,9 +133,14 @@ class Solver(BaseEstimator, metaclass=ABCMeta):
         weight_set: WeightSet,
         *,
         first_step: float = np.inf,
+        known: MarginPass | None = None,
         on_step: OnStep | None = None,
     ) -> Solution:
-        """The weights found from `start`, a first step of known length where that is of use."""
+        """The weights found from `start`.
+
+        A first step of good length, and what a pass at `start` would say, are taken where they
+        are of use.
+        """
 
     def with_limits(self, **limits: float) -> Self:
         """The same solver with another `max_iter` or `tol`."""

@@ -1,0 +1,213 @@
+"""Which pairs enter as the price of pairs falls."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from immigrate.plotting.style import PALETTE, require_matplotlib, short_names, spread_labels
+from immigrate.typing import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+# The other pairs are drawn in grey, the strongest so many of them.
+MOST_GREY = 200
+# Strengths whose values are written below the axis.
+MOST_TICKS = 7
+
+
+class PenaltyPathDisplay:
+    """Selection criterion, number of pairs and weights along the strength of a penalty.
+
+    Strengths fall from left to right, from no pairs to all, at the chosen sigma. Pairs enter from
+    the left in the order in which they are worth their price to the model, which is no evidence
+    of an interaction: `InteractionTest` is.
+
+    Use :meth:`from_estimator`; the constructor takes the data behind the picture.
+
+    Parameters
+    ----------
+    strengths : ndarray of shape (n_strengths,)
+        Largest first; 0 is no penalty.
+    weights : ndarray of shape (n_strengths, n_features, n_features)
+    scores : pandas.DataFrame
+        A row per strength, in their order, with columns `selection_score`, `standard_error` and
+        `is_chosen`.
+    feature_names : array-like of str
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : ndarray of 3 matplotlib Axes
+
+    See Also
+    --------
+    PenaltyPath : The strengths.
+    SigmaPathDisplay : The same along sigma.
+
+    Examples
+    --------
+    >>> from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, PenaltyPathDisplay
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = ImmigrateClassifierCV(
+    ...     ImmigrateClassifier(constraint="nonnegative"), sigmas=[4.0, 1.0], penalties="path"
+    ... )
+    >>> display = PenaltyPathDisplay.from_estimator(model.fit(X, y))
+    >>> len(display.axes_)
+    3
+    """
+
+    def __init__(
+        self, *, strengths: Array, weights: Array, scores: pd.DataFrame, feature_names: Any
+    ) -> None:
+        self.strengths = strengths
+        self.weights = weights
+        self.scores = scores
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, top: int = 8, axes: Any = None) -> Self:
+        """Draw the path of a fitted `ImmigrateClassifierCV`.
+
+        Parameters
+        ----------
+        estimator : ImmigrateClassifierCV
+            With ``penalties="path"`` or a `PenaltyPath`.
+        top : int, default=8
+            How many of the strongest pairs to follow by name.
+        axes : sequence of 3 matplotlib Axes, optional
+
+        Returns
+        -------
+        PenaltyPathDisplay
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "strengths_"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no path of strengths to draw; fit an "
+                "ImmigrateClassifierCV(penalties='path')."
+            )
+        table = estimator.scores_path_
+        chosen = table[table["is_chosen"]].iloc[0]
+        is_shown = (table["sigma"] == chosen["sigma"]) & (table["rule"] == chosen["rule"])
+        display = cls(
+            strengths=estimator.strengths_,
+            weights=estimator.weights_by_strength_,
+            scores=table[is_shown].reset_index(drop=True),
+            feature_names=estimator.get_feature_names_out(),
+        )
+        return display.plot(top=top, axes=axes)
+
+    def plot(self, *, top: int = 8, axes: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        top : int, default=8
+            How many of the strongest pairs to follow by name.
+        axes : sequence of 3 matplotlib Axes, optional
+            Drawn into these; by default a new figure.
+
+        Returns
+        -------
+        self
+        """
+        plt = require_matplotlib("PenaltyPathDisplay")
+        if axes is None:
+            _, axes = plt.subplots(
+                3, 1, figsize=(8, 9), sharex=True, layout="constrained", height_ratios=[2, 2, 4]
+            )
+        self._plot_scores(axes[0])
+        self._plot_counts(axes[1])
+        self._plot_weights(axes[2], top)
+        for ax in axes:
+            ax.axvline(self._chosen, color="0.75", linewidth=1, zorder=0)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.set_xticks(*self._ticks(), rotation=45)
+        axes[-1].set_xlabel("strength of the penalty")
+        self.axes_, self.figure_ = np.asarray(axes), axes[0].figure
+        return self
+
+    @property
+    def _chosen(self) -> int:
+        return int(np.flatnonzero(self.scores["is_chosen"])[0])
+
+    @property
+    def _positions(self) -> Array:
+        # Places and not values: no penalty is a strength of 0, for which a logarithm has no place.
+        return np.arange(len(self.strengths), dtype=float)
+
+    def _ticks(self) -> tuple[Array, list[str]]:
+        """Some of the strengths, from the last one on, which is 0."""
+        every = int(np.ceil(len(self.strengths) / MOST_TICKS))
+        shown = self._positions[::-1][::every][::-1]
+        labels = [f"{self.strengths[int(k)]:.2g}" for k in shown]
+        return shown, [label if label != "0" else "none" for label in labels]
+
+    def _plot_scores(self, ax: Axes) -> None:
+        score = self.scores["selection_score"].to_numpy()
+        ax.errorbar(
+            self._positions,
+            score,
+            yerr=self.scores["standard_error"],
+            color=PALETTE[0],
+            marker="o",
+            markersize=4,
+            elinewidth=0.7,
+        )
+        ax.plot(
+            self._chosen,
+            score[self._chosen],
+            marker="o",
+            markersize=13,
+            markerfacecolor="none",
+            markeredgecolor="black",
+            linestyle="none",
+        )
+        ax.set_ylabel("selection\ncriterion")
+        ax.set_title(
+            f"{self._ticked(self._chosen)} chosen by this criterion,\n"
+            "which is not an estimate of performance",
+            fontsize="medium",
+            loc="left",
+        )
+
+    def _ticked(self, k: int) -> str:
+        strength = self.strengths[k]
+        return f"Strength {strength:.2g}" if strength > 0 else "No penalty"
+
+    def _plot_counts(self, ax: Axes) -> None:
+        a, b = np.triu_indices(self.weights.shape[1], 1)
+        n_pairs = np.count_nonzero(self.weights[:, a, b], axis=1)
+        ax.step(self._positions, n_pairs, where="mid", color=PALETTE[0])
+        ax.plot(self._chosen, n_pairs[self._chosen], "o", color=PALETTE[0], markersize=5)
+        is_left = self._chosen < len(n_pairs) / 2
+        ax.annotate(
+            str(n_pairs[self._chosen]),
+            (self._chosen, n_pairs[self._chosen]),
+            xytext=(6 if is_left else -6, 6),
+            textcoords="offset points",
+            ha="left" if is_left else "right",
+        )
+        ax.set_ylabel(f"pairs\n(of {len(a)})")
+        ax.set_ylim(bottom=0)
+
+    def _plot_weights(self, ax: Axes, top: int) -> None:
+        a, b = np.triu_indices(self.weights.shape[1], 1)
+        tracks = self.weights[:, a, b]  # (n_strengths, n_pairs)
+        by_size = np.argsort(-np.abs(tracks).max(axis=0, initial=0.0), kind="stable")
+        names = short_names(self.feature_names, most=18)
+        grey = tracks[:, by_size[top:MOST_GREY]]
+        ax.plot(self._positions, grey, color="0.88", linewidth=0.6, zorder=0)
+        ends = []
+        for color, k in zip(cycle(PALETTE), by_size[:top]):
+            ax.plot(self._positions, tracks[:, k], color=color, marker="o", markersize=3)
+            ends.append((tracks[-1, k], f"{names[a[k]]} × {names[b[k]]}", color))
+        ax.set_ylabel("weight of a pair")
+        spread_labels(ax, self._positions[-1], ends, height=0.06)
