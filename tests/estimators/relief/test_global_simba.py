@@ -98,14 +98,14 @@ def test_a_share_of_0_is_simba_to_the_bit():
 
 def test_means_of_classes_withstand_wrong_labels():
     rng = np.random.default_rng(0)
-    y = np.arange(300) % 2
-    X = rng.normal(size=(300, 30))
-    X[:, :3] += 0.9 * y[:, None]
-    wrong = y ^ (rng.uniform(size=300) < 0.3)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 20))
+    X[:, :3] += y[:, None]
+    wrong = y ^ (rng.uniform(size=200) < 0.2)
 
-    def found(share):
-        model = Simba(3, global_share=share, random_state=0).fit(X, wrong)
+    def n_found(share):
+        model = Simba(3, global_share=share, n_starts=2, random_state=0).fit(X, wrong)
         return model.get_support()[:3].sum()
 
-    assert found(0.5) == 3
-    assert found(0.5) > found(0.0)
+    assert n_found(1.0) == 3
+    assert n_found(0.0) < 3
