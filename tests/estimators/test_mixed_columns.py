@@ -33,6 +33,7 @@ except ImportError:  # compared where it is installed
     polars = None
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+NOMINAL = ["mismatch", "levels"]
 every_classifier = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 RAW = Columns(scale=None)
 
