@@ -70,6 +70,13 @@ def check_share(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_fraction(name: str, value: Any) -> float:
+    """`value` as a float from 0 to 1, both of them allowed."""
+    if not _is_real(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}.")
+    return float(value)
+
+
 def check_count(name: str, value: Any) -> int:
     """`value` as a whole number, 1 or more."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:

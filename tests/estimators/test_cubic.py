@@ -214,9 +214,42 @@ def test_importances_are_the_shares_of_all_entries(parity):
     assert model.interactions()["share"].sum() == pytest.approx(1)
 
 
-def test_explanations_are_refused_with_a_way_out(parity):
-    with pytest.raises(NotImplementedError, match="Explain an ImmigrateClassifier"):
-        CubicImmigrateClassifier().fit(*parity).explain(parity[0])
+@pytest.mark.parametrize("rule", ["energy", "distance"])
+def test_margins_are_explained_by_features_pairs_and_triples(parity, rule):
+    X, y = parity
+    model = CubicImmigrateClassifier(rule=rule, strength=0.1).fit(X, y)
+    explanation = model.explain(X.iloc[:6])
+    np.testing.assert_array_equal(explanation.predicted, model.predict(X.iloc[:6]))
+    np.testing.assert_allclose(explanation.values.sum(axis=1), explanation.margin, atol=1e-12)
+    decision = np.abs(model.decision_function(X.iloc[:6]))
+    np.testing.assert_allclose(explanation.margin, decision, rtol=1e-9)
+    terms = explanation.terms
+    assert set(terms["kind"]) - {"crowding"} == {"main", "pair", "triple"}
+    triple = terms[terms["kind"] == "triple"]
+    assert len(triple) == np.count_nonzero(model.triple_weights_)
+    assert ["b", "d", "g"] in triple.iloc[:, :3].to_numpy().tolist()
+    assert terms.loc[terms["kind"] == "pair", "feature_3"].isna().all()
+    assert " × " in explanation.summary(top=50)
+
+
+def test_the_part_of_a_triple_is_what_it_adds_to_expected_distances(parity):
+    X, y = parity
+    model = CubicImmigrateClassifier(rule="distance", columns=Columns(scale=None)).fit(X, y)
+    explanation = model.explain(X.iloc[:1])
+    W, T, sigma = model.weight_matrix_, model.weight_tensor_, model.sigma_
+    d = np.abs(X.to_numpy() - X.to_numpy()[0]).astype(float)
+    q = np.einsum("ja,ab,jb->j", d, W, d) + np.einsum("abc,ja,jb,jc->j", T, d, d, d)
+
+    def expected(label, values):
+        own = y == label
+        coupling = np.exp(-(q[own] - q[own].min()) / sigma)
+        return coupling @ values[own] / coupling.sum()
+
+    a, b, c = 1, 3, 6
+    part = 6 * T[a, b, c] * d[:, a] * d[:, b] * d[:, c]
+    difference = expected(1 - y[0], part) - expected(y[0], part)
+    is_triple = (explanation.terms[["feature_1", "feature_3"]] == ["b", "g"]).all(axis=1)
+    assert explanation.values[0, is_triple.to_numpy()] == pytest.approx([difference])
 
 
 def test_the_steps_of_the_paper_run_too(parity):

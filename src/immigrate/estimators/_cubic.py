@@ -34,7 +34,6 @@ from immigrate.solvers import Solver, resolved_solver
 from immigrate.typing import Array, Codes
 
 if TYPE_CHECKING:
-    from immigrate.estimators._explanation import Explanation
     from immigrate.estimators._growth import Fit
 
 # What the sigma of a fit is multiplied by for predictions, to choose from.
@@ -294,20 +293,6 @@ class CubicImmigrateClassifier(MarginClassifier):
         form = self._form(references)
         table = triple_table(self.weight_matrix_, form.triples, self.triple_weights_, names)
         return table.iloc[:top]
-
-    def explain(self, X: Any, *, n_neighbours: int = 3) -> Explanation:
-        """Refuse: explanations name features and pairs, and a margin here has parts of triples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        n_neighbours : int, default=3
-        """
-        raise NotImplementedError(
-            "Margins of a CubicImmigrateClassifier have parts of three features, which an "
-            "explanation has no place for. Explain an ImmigrateClassifier fitted to the same "
-            "table."
-        )
 
     @property
     def weight_matrix_(self) -> Array:

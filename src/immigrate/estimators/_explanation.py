@@ -40,7 +40,8 @@ class Explanation:
     margin : ndarray of shape (n_rows,)
     terms : pandas.DataFrame
         What the columns of `values` stand for: `feature_1`, `feature_2` (None for a main effect)
-        and `kind`. "main" and "pair" are features and pairs to which the model gives a weight.
+        and `kind`. "main" and "pair" are features and pairs to which the model gives a weight;
+        models with weights for triples have `feature_3` and the kind "triple" too.
         "crowding", for the rule "energy": how many training samples of the two classes are near.
         "rounding", for boosted models with hard votes: what voting for one class only adds.
     values : ndarray of shape (n_rows, n_terms)
@@ -87,8 +88,7 @@ class Explanation:
     def parts(self) -> pd.DataFrame:
         """A line per row and part, largest parts of a row first.
 
-        Columns `row` (position in the table that is explained), `feature_1`, `feature_2`, `kind`
-        and `part`.
+        Columns `row` (position in the table that is explained), those of `terms`, and `part`.
         """
         n_rows, n_terms = self.values.shape
         order = np.argsort(-np.abs(self.values), axis=1, kind="stable")
@@ -182,16 +182,16 @@ def named_explanation(
 def term_table(features: Codes, others: Sequence[str], names: Any) -> pd.DataFrame:
     """What each part belongs to."""
     names = np.asarray(names, dtype=object)
-    a, b = features
     nothing = [None] * len(others)
+    # A feature that is repeated fills the place of one that is not there.
+    is_new = np.vstack([np.ones_like(features[:1], dtype=bool), np.diff(features, axis=0) != 0])
+    kinds = np.array(["main", "pair", "triple"])[is_new.sum(axis=0) - 1]
     # As objects: a column of text would turn None into NaN.
-    return pd.DataFrame(
-        {
-            "feature_1": pd.Series([*names[a], *nothing], dtype=object),
-            "feature_2": pd.Series([*np.where(a == b, None, names[b]), *nothing], dtype=object),
-            "kind": [*np.where(a == b, "main", "pair"), *others],
-        }
-    )
+    columns = {
+        f"feature_{j + 1}": pd.Series([*np.where(is_in, names[own], None), *nothing], dtype=object)
+        for j, (own, is_in) in enumerate(zip(features, is_new))
+    }
+    return pd.DataFrame({**columns, "kind": [*kinds, *others]})
 
 
 def neighbour_table(split: MarginSplit, codes: Codes, classes: np.ndarray) -> pd.DataFrame:
@@ -212,8 +212,9 @@ def neighbour_table(split: MarginSplit, codes: Codes, classes: np.ndarray) -> pd
     )
 
 
-def name_of(feature_1: str | None, feature_2: str | None, kind: str) -> str:
-    """A part as people write it."""
+def name_of(*term: Any) -> str:
+    """A part as people write it, from its features and its kind."""
+    *features, kind = term
     if kind in IN_WORDS:
         return IN_WORDS[kind]
-    return f"{feature_1} × {feature_2}" if kind == "pair" else str(feature_1)
+    return " × ".join(str(feature) for feature in features if feature is not None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from immigrate.core.forms import Cubic
 from immigrate.core.margin_parts import MarginParts
 from immigrate.kernels.threads import n_threads
 from immigrate.typing import Array, Codes, Mask
@@ -77,8 +78,8 @@ class MarginSplit:
     classes : ndarray of shape (2, n_rows)
         Codes of the class that each row is predicted to be, and of the runner-up.
     margin : ndarray of shape (n_rows,)
-    features : ndarray of shape (2, n_terms)
-        The two features of each term among those in use, twice the same for a main effect.
+    features : ndarray of shape (2, n_terms) or (3, n_terms)
+        The features of each term among those in use, the last one repeated where it has fewer.
     terms : ndarray of shape (n_rows, n_terms)
     others : dict of str to ndarray of shape (n_rows,)
         Parts that belong to no term, by their kind.
@@ -104,7 +105,7 @@ def margin_split(
 ) -> MarginSplit:
     """Margins of the rows of `X`, as they were read, over their two `classes`."""
     problem = references.problem(n_threads(n_jobs))
-    table, features = references.encoded(X), used_terms(references.encoding, members)
+    table, used = references.encoded(X), used_terms(references, members)
     weights, sigmas = [one.weights for one in members], [one.sigma for one in members]
     has_crowding = any(one.rule == "energy" for one in members)
     margins, crowdings, terms, neighbours = [], [], [], []
@@ -114,34 +115,84 @@ def margin_split(
         total = reduce(MarginParts.plus, counted)
         margins.append(total.free_energy)
         crowdings.append(total.crowding)
-        terms.append(term_parts(references.encoding, total.terms, features))
+        terms.append(used.parts(total.terms))
         is_own = classes[:, rows, None] == references.codes
         neighbours.append(nearest(total, is_own, n_neighbours))
     return MarginSplit(
         classes,
         np.concatenate(margins),
-        features,
+        used.features,
         np.concatenate(terms),
         {"crowding": np.concatenate(crowdings)} if has_crowding else {},
         Neighbours(*(np.concatenate(blocks, axis=1) for blocks in zip(*neighbours))),
     )
 
 
-def used_terms(encoding: Encoding, members: Sequence[Member]) -> Codes:
-    """Features and pairs to which any member gives a weight, (2, n_terms)."""
-    size = encoding.folded(np.sum([np.abs(member.weights) for member in members], axis=0))
+@dataclass(frozen=True, eq=False)
+class PairTerms:
+    """Features and pairs to which any member gives a weight.
+
+    Attributes
+    ----------
+    encoding : Encoding
+    features : ndarray of shape (2, n_terms)
+    """
+
+    encoding: Encoding
+    features: Codes
+
+    def parts(self, parts: Array) -> Array:
+        """Parts of encoded columns summed up per term of the table, (n_rows, n_terms)."""
+        # What two levels of one column share is summed up with the main effect of the column.
+        folded = np.array([self.encoding.folded(one) for one in parts])
+        a, b = self.features
+        if folded.ndim == 2:
+            return folded[:, a]
+        return np.where(a == b, 1.0, 2.0) * folded[:, a, b]
+
+
+@dataclass(frozen=True, eq=False)
+class TripleTerms:
+    """Features, pairs and triples to which any member gives a weight.
+
+    Attributes
+    ----------
+    features : ndarray of shape (3, n_terms)
+    place : ndarray of shape (n_terms,)
+        Of each term in the vector of weights.
+    factor : ndarray of shape (n_terms,)
+        2 for a pair, which stands on both sides of the diagonal.
+    """
+
+    features: Codes
+    place: Codes
+    factor: Array
+
+    def parts(self, parts: Array) -> Array:
+        """Part of each term, (n_rows, n_terms)."""
+        return self.factor * parts[:, self.place]
+
+
+def used_terms(references: References, members: Sequence[Member]) -> PairTerms | TripleTerms:
+    """The terms of a margin, and how their parts are found."""
+    size = np.sum([np.abs(member.weights) for member in members], axis=0)
+    if isinstance(references.form, Cubic):
+        return triple_terms(references.form, size)
+    size = references.encoding.folded(size)
     terms = np.nonzero(size if size.ndim == 1 else np.triu(size))
-    return np.array([terms[0], terms[-1]])
+    return PairTerms(references.encoding, np.array([terms[0], terms[-1]]))
 
 
-def term_parts(encoding: Encoding, parts: Array, features: Codes) -> Array:
-    """Parts of encoded columns summed up per term of the table, (n_rows, n_terms)."""
-    # What two levels of one column share is summed up with the main effect of the column.
-    folded = np.array([encoding.folded(one) for one in parts])
-    a, b = features
-    if folded.ndim == 2:
-        return folded[:, a]
-    return np.where(a == b, 1.0, 2.0) * folded[:, a, b]
+def triple_terms(form: Cubic, size: Array) -> TripleTerms:
+    """Those of a cubic form with weights of these sizes."""
+    p = form.n_features
+    a, b = np.nonzero(np.triu(form.matrix(size)))
+    used = np.flatnonzero(size[p * p :])
+    return TripleTerms(
+        np.hstack([[a, b, b], form.triples[used].T]),
+        np.concatenate([a * p + b, p * p + used]),
+        np.concatenate([np.where(a == b, 1.0, 2.0), np.ones(len(used))]),
+    )
 
 
 def nearest(parts: MarginParts, is_own: Mask, count: int) -> Neighbours:

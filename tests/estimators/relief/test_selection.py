@@ -15,7 +15,13 @@ from sklearn.preprocessing import StandardScaler
 from immigrate import LFE, Descent, IRelief, Relief, ReliefF, Simba
 from immigrate.columns import ColumnWarning
 
-SELECTORS = [Relief(), ReliefF(), Simba(n_starts=2, random_state=0), IRelief(sigma=0.3)]
+SELECTORS = [
+    Relief(),
+    ReliefF(),
+    Simba(n_starts=2, random_state=0),
+    Simba(n_starts=2, global_share=0.5, random_state=0),
+    IRelief(sigma=0.3),
+]
 ALL = [*SELECTORS, LFE()]
 by_name = {"ids": lambda model: type(model).__name__}
 
@@ -185,6 +191,8 @@ def test_nothing_to_learn_says_so(model):
         (ReliefF(metric=2), "metric=2 is unknown"),
         (Simba(n_starts=0), "n_starts must be a whole number"),
         (Simba(n_rounds=1.5), "n_rounds must be a whole number"),
+        (Simba(global_share=1.5), "global_share must be a number from 0 to 1"),
+        (Simba(global_share="all"), "global_share must be a number from 0 to 1"),
         (IRelief(sigma=0), "sigma must be a number above 0"),
         (IRelief(solver="newton"), "solver='newton' is unknown"),
         (IRelief(solver=Descent(tol=-1)), "tol must be a number, 0 or more"),
