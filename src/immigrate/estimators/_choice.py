@@ -21,7 +21,7 @@ from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.kernels.results import ClassScores
-from immigrate.messages import progress
+from immigrate.messages import progress, within
 from immigrate.solvers import Solution, Solver
 from immigrate.typing import Array, Codes
 
@@ -117,7 +117,8 @@ def weight_path(
             # What is pruned afterwards is solved as without a penalty, and that once.
             priced = penalty if penalty is not None and penalty.is_priced else None
             track = tracks.setdefault(priced, Track(task, solver, priced))
-            solution = track.solution_at(sigma, verbose=verbose)
+            with within(f"sigma {choices.sigmas.index(sigma) + 1} of {len(choices.sigmas)}"):
+                solution = track.solution_at(sigma, verbose=verbose)
             model = task.fitted(solution, sigma, penalty, choices.rules[0])
             points.append(PathPoint(penalty, model, solution))
     return points
