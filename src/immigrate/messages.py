@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,115 @@ def heard_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
 def progress(line: str) -> None:
     """One line of progress on standard output; it is there at once, whatever the buffering."""
     print(line, flush=True)
+
+
+SILENT_SECONDS = 2.0
+"""What takes longer says where it is."""
+
+
+class Pulse:
+    """Where a long wait is: on a terminal one line, written over; else ever fewer lines.
+
+    Parameters
+    ----------
+    tell : callable or None
+        Takes the lines; None is standard error.
+
+    Examples
+    --------
+    >>> from immigrate.messages import Pulse
+    >>> clock = iter([0.0, 1.0, 2.5, 3.0, 6.0])
+    >>> pulse = Pulse(print, clock=lambda: next(clock))
+    >>> for step in range(4):
+    ...     pulse.beat("fold 2 of 5", f"step {step}")
+    immigrate: 2 s: fold 2 of 5, step 1
+    immigrate: 6 s: fold 2 of 5, step 3
+    """
+
+    def __init__(
+        self,
+        tell: Callable[[str], None] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._tell, self._clock = tell, clock
+        self._begun, self._due, self._width = clock(), SILENT_SECONDS, 0
+
+    def beat(self, *stages: str) -> None:
+        """Something has moved; said if nothing was for a while."""
+        elapsed = self._clock() - self._begun
+        if elapsed < self._due:
+            return
+        line = f"immigrate: {elapsed:.0f} s: {', '.join(stages)}"
+        is_watched = self._tell is None and sys.stderr.isatty()
+        # Lines that stay, in a notebook or a log, come at doubled intervals.
+        self._due = elapsed + SILENT_SECONDS if is_watched else 2 * elapsed
+        if self._tell is not None:
+            self._tell(line)
+        elif is_watched:
+            print(f"\r{line:{self._width}}", end="", file=sys.stderr, flush=True)
+            self._width = len(line)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Wipe what stands on a terminal."""
+        if self._width:
+            print(f"\r{'':{self._width}}\r", end="", file=sys.stderr, flush=True)
+
+
+# Of this thread: who is told, and within which stages; nobody where `verbose` says more.
+_pulse: ContextVar[Pulse | None] = ContextVar("_pulse", default=None)
+_stages: ContextVar[tuple[str, ...]] = ContextVar("_stages", default=())
+_is_waiting: ContextVar[bool] = ContextVar("_is_waiting", default=False)
+
+
+@contextmanager
+def told_while_waiting(pulse: Pulse | None) -> Iterator[None]:
+    """Meanwhile `still` reaches this pulse; the outermost of several is the one that is told."""
+    if _is_waiting.get():
+        yield
+        return
+    tokens = _is_waiting.set(True), _pulse.set(pulse), _stages.set(())
+    try:
+        yield
+    finally:
+        if pulse is not None:
+            pulse.end()
+        for variable, token in zip((_is_waiting, _pulse, _stages), tokens):
+            variable.reset(token)  # type: ignore[attr-defined]
+
+
+@contextmanager
+def within(stage: str) -> Iterator[None]:
+    """Meanwhile what is told of begins with this stage."""
+    token = _stages.set((*_stages.get(), stage))
+    try:
+        yield
+    finally:
+        _stages.reset(token)
+
+
+def still(step: str) -> None:
+    """Something has moved, in a fit of which the user may be waiting for the end."""
+    pulse = _pulse.get()
+    if pulse is not None:
+        pulse.beat(*_stages.get(), step)
+
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def says_where_it_is(fit: Fit) -> Fit:
+    """A `fit` that says where it is when it takes long, unless `verbose` says more."""
+
+    @wraps(fit)
+    def told(self: Any, *arguments: Any, **named: Any) -> Any:
+        pulse = None if getattr(self, "verbose", False) else Pulse()
+        with told_while_waiting(pulse):
+            return fit(self, *arguments, **named)
+
+    return cast(Fit, told)
 
 
 LONG_SECONDS = 60.0

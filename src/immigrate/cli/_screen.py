@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 
 from immigrate.cli._errors import one_line, plain_words, printable
-from immigrate.messages import heard_warnings
+from immigrate.messages import Pulse, heard_warnings, told_while_waiting
 
 # Columns of a table on paper or in a file; a terminal has its own.
 WIDTH = 100
@@ -79,7 +79,13 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     The library tells its progress on standard output, which is for results here; each of its
     lines becomes the text beside the spinner. Yields how to set that text.
     """
-    with _noted(), _progress(what) as tell, contextlib.redirect_stdout(Lines(tell)):
+    with (
+        _noted(),
+        _progress(what) as tell,
+        contextlib.redirect_stdout(Lines(tell)),
+        # Beside the spinner as well, which has standard error for itself.
+        told_while_waiting(Pulse(lambda line: tell(line.removeprefix("immigrate: ")))),
+    ):
         yield tell
 
 

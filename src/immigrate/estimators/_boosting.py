@@ -43,7 +43,7 @@ from immigrate.estimators._variants import Variant, resolved_variant
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
-from immigrate.messages import progress
+from immigrate.messages import progress, says_where_it_is, still
 from immigrate.solvers.boosting import Learner, Trainer, boosted
 from immigrate.typing import Array
 
@@ -163,6 +163,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost.
 
@@ -387,6 +388,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             error_floor=variant.error_floor(n),
         )
         for number, learner in enumerate(learners, start=1):
+            still(f"round {number}")
             if self.verbose:
                 progress(f"round {number}   sigma {learner.sigma:.4g}   error {learner.error:.4f}")
             yield learner

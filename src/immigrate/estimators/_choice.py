@@ -22,6 +22,7 @@ from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.estimators._tracks import Solutions, tracks_of
 from immigrate.kernels.results import ClassScores
+from immigrate.messages import within
 from immigrate.solvers import Solution, Solver
 from immigrate.typing import Array, Codes
 
@@ -117,10 +118,11 @@ def weight_path(
     """
     points: list[PathPoint] = []
     tracks = tracks_of(task, solver, choices.penalties, verbose=verbose)
-    for sigma in choices.sigmas:
+    for place, sigma in enumerate(choices.sigmas, start=1):
         solutions: Solutions = {}
-        for track in tracks:
-            solutions |= track.solutions_at(sigma)
+        with within(f"sigma {place} of {len(choices.sigmas)}"):
+            for track in tracks:
+                solutions |= track.solutions_at(sigma)
         for penalty in choices.penalties:
             solution = solutions[penalty if penalty in solutions else None]
             model = task.fitted(solution, sigma, penalty, choices.rules[0])

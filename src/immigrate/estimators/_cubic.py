@@ -29,6 +29,7 @@ from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators._triples import chosen_triples, dense_tensor, triple_table
 from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
 from immigrate.kernels.blas import blas_threads_for
+from immigrate.messages import says_where_it_is
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver, resolved_solver
 from immigrate.typing import Array, Codes
@@ -186,6 +187,7 @@ class CubicImmigrateClassifier(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weights of features, pairs and triples.
 

@@ -24,6 +24,7 @@ from immigrate.estimators._screen import Screened
 from immigrate.estimators._task import TaskMaker
 from immigrate.estimators._training import remember, training_data
 from immigrate.estimators.feature_weights import DEFAULT_SIGMA, vector_set
+from immigrate.messages import says_where_it_is
 from immigrate.solvers import Solver, even_start, resolved_solver
 from immigrate.typing import Array
 
@@ -146,6 +147,7 @@ class IM4EClassifier(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the feature weights.
 

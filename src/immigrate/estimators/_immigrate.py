@@ -19,6 +19,7 @@ from immigrate.estimators._penalty import Penalty, resolved_penalty
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.sigma import resolved_sigma
+from immigrate.messages import says_where_it_is
 from immigrate.solvers import Solver
 
 
@@ -182,6 +183,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weight matrix.
 

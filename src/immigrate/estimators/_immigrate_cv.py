@@ -51,6 +51,7 @@ from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.waiting import STEPS_OF_PATH
+from immigrate.messages import says_where_it_is
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -209,6 +210,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the path and choose.
 

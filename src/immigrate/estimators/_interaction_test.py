@@ -30,7 +30,7 @@ from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
 from immigrate.kernels.blas import one_blas_thread
-from immigrate.messages import progress
+from immigrate.messages import progress, says_where_it_is, still
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
@@ -193,6 +193,7 @@ class InteractionTest(StoredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @says_where_it_is
     def fit(
         self,
         X: Any,
@@ -339,7 +340,7 @@ class InteractionTest(StoredEstimator):
             self.alpha,
             bool(self.stepwise),
             self._adjustment(),
-            Effort(self.screen, Run(self.n_jobs, self._say if self.verbose else None)),
+            Effort(self.screen, self._run()),
             Subject(tuple(map(str, classes)) if is_class else (), str(outcome_name or "")),
             self._say,
         )
@@ -363,6 +364,10 @@ class InteractionTest(StoredEstimator):
     def _adjustment(self) -> Adjustment:
         adjust = WestfallYoung() if self.adjust == "westfall-young" else self.adjust
         return adjust.adjustment() if isinstance(adjust, WestfallYoung) else Adjustment(adjust)
+
+    def _run(self) -> Run:
+        # How often `still` speaks is its own affair.
+        return Run(self.n_jobs, self._say) if self.verbose else Run(self.n_jobs, still, 0.0)
 
     def _say(self, text: str) -> None:
         if self.verbose:

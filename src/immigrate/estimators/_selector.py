@@ -31,7 +31,7 @@ from immigrate.estimators._screen import importances
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
-from immigrate.messages import heard_warnings
+from immigrate.messages import heard_warnings, says_where_it_is
 from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
 from immigrate.typing import Array, Codes, Mask
 
@@ -130,6 +130,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         self.test = test
         self.categorical_features = categorical_features
 
+    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose features and pairs.
 

@@ -37,6 +37,7 @@ class Run:
     >>> from immigrate.inference.rows import Run
     >>> run = Run(say=print, seconds_between=0.0)
     >>> run.stage = "null model"
+    null model
     >>> run.tick(3, 4)
     null model, 75 %
     """
@@ -47,15 +48,28 @@ class Run:
         say: Callable[[str], None] | None = None,
         seconds_between: float = 3.0,
     ) -> None:
-        self.n_jobs, self.stage = n_jobs, ""
+        self.n_jobs, self._stage = n_jobs, ""
         self._say, self._pause, self._last = say, seconds_between, time.monotonic()
+
+    @property
+    def stage(self) -> str:
+        """What is being done; said when it begins, if nothing was for a while."""
+        return self._stage
+
+    @stage.setter
+    def stage(self, name: str) -> None:
+        self._stage = name
+        self._tell(name)
 
     def tick(self, done: int, total: int) -> None:
         """Some of a stage is done; said if nothing was for a while."""
+        self._tell(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
+
+    def _tell(self, text: str) -> None:
         if self._say is None or time.monotonic() - self._last < self._pause:
             return
         self._last = time.monotonic()
-        self._say(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
+        self._say(text)
 
 
 ALONE = Run()

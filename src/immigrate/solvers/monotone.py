@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from immigrate.core.cones import Oracle, WeightSet, norm, oracle
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import MarginPass
+from immigrate.messages import still
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 
@@ -78,6 +79,7 @@ def spectral_descent(
     # Near a solution costs differ by their rounding only: a reason to stop, not to refuse.
     rounding = problem.cost_rounding(sigma)
     while True:
+        still(f"step {len(path) - 1}")
         if on_step:
             on_step(len(path) - 1, now.cost, now.oracle.gap)
         stop = _reason_to_stop(now.oracle, tol, n_left=max_iter + 1 - len(path))

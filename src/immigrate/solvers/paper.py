@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from immigrate.core.cones import Oracle, WeightSet, oracle
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import MarginPass
+from immigrate.messages import still
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 
@@ -33,6 +34,7 @@ def full_steps(
         assert current.gradient is not None
         best = oracle(W, current.gradient, weight_set)
         path.append(current.cost + weight_set.value(W))
+        still(f"step {len(path) - 1}")
         if on_step:
             on_step(len(path) - 1, path[-1], best.gap)
         stop = _reason_to_stop(path, best, tol, max_iter)

@@ -1,0 +1,127 @@
+"""What a user hears while a fit takes long: nothing at first, then where it is."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, messages
+from immigrate.messages import Pulse, says_where_it_is, still, told_while_waiting, within
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def beats(pulse, clock, times):
+    for now in times:
+        clock.now = now
+        pulse.beat("step")
+
+
+def test_a_log_has_lines_at_doubled_intervals(monkeypatch):
+    stream, clock = io.StringIO(), Clock()
+    monkeypatch.setattr(sys, "stderr", stream)
+    beats(Pulse(clock=clock), clock, np.arange(0.5, 100, 0.5))
+    said = [int(line.split()[1]) for line in stream.getvalue().splitlines()]
+    assert said == [2, 4, 8, 16, 32, 64]
+
+
+def test_a_terminal_has_one_line_that_is_written_over_and_wiped(monkeypatch):
+    stream, clock = Terminal(), Clock()
+    monkeypatch.setattr(sys, "stderr", stream)
+    pulse = Pulse(clock=clock)
+    beats(pulse, clock, np.arange(0.5, 11, 0.5))
+    pulse.end()
+    lines = stream.getvalue().split("\r")[1:]
+    assert [int(line.split()[1]) for line in lines if line.strip()] == [2, 4, 6, 8, 10]
+    assert lines[-2] == " " * len(lines[-3].rstrip())
+    assert "\n" not in stream.getvalue()
+
+
+def test_a_short_wait_says_nothing(capfd):
+    pulse = Pulse()
+    pulse.beat("step")
+    pulse.end()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_stages_come_first_and_only_the_outermost_pulse_is_told():
+    outer, inner = [], []
+    clock = iter([0.0, 5.0, 50.0])
+    with told_while_waiting(Pulse(outer.append, clock=lambda: next(clock))):
+        with (
+            within("fold 1 of 2"),
+            told_while_waiting(Pulse(inner.append)),
+            within("sigma 3 of 4"),
+        ):
+            still("step 7")
+        still("end")
+    still("nobody hears this")
+    assert [line.split(": ", 2)[2] for line in outer] == [
+        "fold 1 of 2, sigma 3 of 4, step 7",
+        "end",
+    ]
+    assert inner == []
+
+
+def test_nobody_is_told_after_an_error(monkeypatch):
+    monkeypatch.setattr(messages, "SILENT_SECONDS", -1.0)
+    told = []
+
+    def failing():
+        with told_while_waiting(Pulse(told.append)), within("stage"):
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        failing()
+    still("nobody hears this")
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (ImmigrateClassifier(), "step 0"),
+        (ImmigrateClassifierCV(), "sigma 1 of "),
+    ],
+)
+@pytest.mark.parametrize("verbose", [False, True])
+def test_fits_say_where_they_are_unless_they_say_more(
+    estimator, words, verbose, monkeypatch, capsys
+):
+    monkeypatch.setattr(messages, "SILENT_SECONDS", -1.0)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    estimator.set_params(verbose=verbose).fit(X, y)
+    said = capsys.readouterr().err
+    assert (words in said) == (not verbose)
+
+
+def test_a_long_test_says_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(messages, "SILENT_SECONDS", -1.0)
+    rng = np.random.default_rng(0)
+    InteractionTest().fit(rng.normal(size=(80, 4)), np.arange(80) % 2)
+    assert "null model" in capsys.readouterr().err
+
+
+def test_a_decorated_fit_keeps_its_signature():
+    @says_where_it_is
+    def fit(self, X, y=None):
+        """Fit."""
+        return X, y
+
+    assert fit(object(), 1, y=2) == (1, 2)
+    assert fit.__doc__ == "Fit."
