@@ -52,7 +52,7 @@ class Explanation:
 
     See Also
     --------
-    ImmigrateClassifier.explain, IM4EClassifier.explain, BoostedImmigrateClassifier.explain
+    ImmigrateClassifier.explain : Makes an explanation; all classifiers have it.
 
     Examples
     --------
