@@ -49,7 +49,7 @@ def draw() -> Figure:
     colours = plt.get_cmap("viridis")(np.linspace(0, 0.85, len(layers)))
     for layer, colour in zip(layers, colours):
         axes.text(
-            0, place[layer], layer, ha="center", va="center", fontsize=11, color="white",
+            0.5, place[layer], layer, ha="right", va="center", fontsize=11, color="white",
             bbox={"boxstyle": "round,pad=0.35", "fc": colour, "ec": "none"},
         )  # fmt: skip
     for (above, target), count in found.items():
@@ -66,6 +66,6 @@ def draw() -> Figure:
                 color=colours[layers.index(above)],
             )
         )
-    axes.set(xlim=(-0.8, 5), ylim=(-len(layers) + 0.3, 0.7))
+    axes.set(xlim=(-1.2, 4.6), ylim=(-len(layers) + 0.3, 0.7))
     axes.axis("off")
     return figure
