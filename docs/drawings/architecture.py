@@ -49,19 +49,23 @@ def draw() -> Figure:
     colours = plt.get_cmap("viridis")(np.linspace(0, 0.85, len(layers)))
     for layer, colour in zip(layers, colours):
         axes.text(
-            0, place[layer], layer, ha="center", va="center", fontsize=11, color="white",
+            0.5, place[layer], layer, ha="right", va="center", fontsize=11, color="white",
             bbox={"boxstyle": "round,pad=0.35", "fc": colour, "ec": "none"},
         )  # fmt: skip
     for (above, target), count in found.items():
         start, end = place[above], place[target]
         axes.add_patch(
             FancyArrowPatch(
-                (0.62, start), (0.62, end), arrowstyle="-|>", mutation_scale=9,
+                (0.62, start),
+                (0.62, end),
+                arrowstyle="-|>",
+                mutation_scale=9,
                 connectionstyle=f"arc3,rad={-0.28 - 0.035 * (start - end):.3f}",
-                linewidth=0.5 + 0.35 * np.sqrt(count), alpha=0.65,
+                linewidth=0.5 + 0.35 * np.sqrt(count),
+                alpha=0.65,
                 color=colours[layers.index(above)],
-            )  # fmt: skip
+            )
         )
-    axes.set(xlim=(-0.8, 5), ylim=(-len(layers) + 0.3, 0.7))
+    axes.set(xlim=(-1.2, 4.6), ylim=(-len(layers) + 0.3, 0.7))
     axes.axis("off")
     return figure

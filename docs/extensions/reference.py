@@ -67,7 +67,9 @@ def write_pages(app: Sphinx) -> None:
     """Write the overview and the pages; pages that would not change are left alone."""
     folder = Path(app.srcdir) / "reference"
     names = list(public_names())
-    pages = {f"{name}.rst": page(name) for name, _ in names} | {"index.rst": overview(names)}
+    pages = {f"{name}.rst": page(name, group) for name, group in names} | {
+        "index.rst": overview(names)
+    }
     for old in folder.glob("*.rst"):
         if old.name not in pages:
             old.unlink()
@@ -86,17 +88,19 @@ def write(path: Path, content: str) -> None:
         path.write_text(content)
 
 
-def page(name: str) -> str:
+def page(name: str, group: str) -> str:
     """The page of a class or a function, with the examples that use it."""
     module, _, short = name.rpartition(".")
     thing = getattr(import_module(module), short)
     kind = "class" if inspect.isclass(thing) else "function"
     if inspect.isclass(thing) and issubclass(thing, BaseException):
         kind = "exception"
+    # Options are given to an estimator; their methods are there for it and not for users.
+    members = "   :no-members:\n" if group == "options" else ""
     return (
         f"{short}\n{'=' * len(short)}\n\n"
         f".. currentmodule:: {module}\n\n"
-        f".. auto{kind}:: {name}\n\n"
+        f".. auto{kind}:: {name}\n{members}\n"
         f".. include:: used/{name}.examples\n"
     )
 

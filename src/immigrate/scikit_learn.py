@@ -7,6 +7,7 @@ here                       there                             when it goes
 `checked_feature_names`    `_check_feature_names_in`         compare with `feature_names_in_`
 `is_table_wanted`          `_get_output_config`              `get_config`, and the estimator's own
 `rows_of`                  `_safe_indexing`                  `X.iloc[rows]`, else `X[rows]`
+`LinkedEstimator`          `_doc_link_module` and others     the link in notebooks is not shown
 =========================  ================================  =====================================
 
 `tests/test_private_names.py` says so too, the day one of them is gone.
@@ -22,6 +23,23 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight
 
 from immigrate.typing import Array, Codes
+
+# Where `make docs` is published; nothing else in the library knows.
+SITE = "https://immigrate.readthedocs.io/en/stable"
+
+
+class LinkedEstimator:
+    """An estimator whose picture in a notebook links to its page of the site.
+
+    Examples
+    --------
+    >>> from immigrate import Relief
+    >>> Relief()._get_doc_link().rpartition("/")[2]
+    'immigrate.Relief.html'
+    """
+
+    _doc_link_module = "immigrate"
+    _doc_link_template = f"{SITE}/reference/immigrate.{{estimator_name}}.html"
 
 
 def checked_sample_weight(sample_weight: Any, X: Any) -> Array:

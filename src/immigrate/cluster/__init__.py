@@ -54,6 +54,11 @@ def on(
     patience : float, default=60.0
         Seconds to wait when there is no worker at all, before that is an error.
 
+    Yields
+    ------
+    Cluster
+        What runs the passes meanwhile.
+
     Examples
     --------
     >>> from distributed import Client

@@ -81,16 +81,20 @@ def stratified_sample(
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame
+        The table, in partitions of rows.
     y : dask.array.Array, dask.dataframe.Series or array-like
         The label, in the partitions of `X`.
     n_samples : int, default=10000
         Rows to draw; all of them if there are no more. A class has at least 2.
     sample_weight : like `y`, optional
+        Weights of the rows, drawn with them.
     random_state : int, default=0
+        Another number draws other rows.
 
     Returns
     -------
     Drawn
+        The rows `X` and labels `y` that were drawn, and how many rows each stands for.
 
     Examples
     --------

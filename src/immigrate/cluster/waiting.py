@@ -25,11 +25,25 @@ TICK = 1.0
 
 
 class ClusterError(RuntimeError):
-    """A cluster could not finish what it was asked for."""
+    """A cluster could not finish what it was asked for.
+
+    Examples
+    --------
+    >>> from immigrate.cluster import ClusterError
+    >>> issubclass(ClusterError, RuntimeError)
+    True
+    """
 
 
 class ClusterLostError(ClusterError, ConnectionError):
-    """The scheduler of a cluster is gone, or nobody is left to work."""
+    """The scheduler of a cluster is gone, or nobody is left to work.
+
+    Examples
+    --------
+    >>> from immigrate.cluster import ClusterError, ClusterLostError
+    >>> issubclass(ClusterLostError, ClusterError), issubclass(ClusterLostError, ConnectionError)
+    (True, True)
+    """
 
 
 def results(client: Any, futures: Sequence[Any], patience: float) -> list[Any]:

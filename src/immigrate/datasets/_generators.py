@@ -29,6 +29,7 @@ def make_monk1() -> tuple[pd.DataFrame, np.ndarray]:
     X : pandas.DataFrame of shape (432, 6)
         Levels coded 1, 2, ...
     y : ndarray of shape (432,)
+        The class, 0 or 1.
 
     References
     ----------
@@ -63,17 +64,20 @@ def make_xor(
     Parameters
     ----------
     n_samples : int, default=400
+        Number of rows.
     n_features : int, default=10
         At least 2.
     noise : float, default=0.0
         Share of labels that are flipped.
     random_state : int, RandomState instance or None, default=None
+        An int gives the same table each time.
 
     Returns
     -------
     X : pandas.DataFrame of shape (n_samples, n_features)
         Columns `a` and `b` interact, the others are `noise_0`, `noise_1`, ...
     y : ndarray of shape (n_samples,)
+        The class, 0 or 1.
 
     Examples
     --------

@@ -26,11 +26,13 @@ def make_trial(n_samples: int = 400, *, random_state: Any = None) -> pd.DataFram
     Parameters
     ----------
     n_samples : int, default=400
+        Number of patients.
     random_state : int, RandomState instance or None, default=None
+        An int gives the same table each time.
 
     Returns
     -------
-    table : pandas.DataFrame of shape (n_samples, 11)
+    pandas.DataFrame of shape (n_samples, 11)
         Numbers and text, 4 % of the numbers missing; `patient` is an identifier, `outcome`
         ("relapse" or "recovered") the target.
 

@@ -53,7 +53,7 @@ class Explanation:
 
     See Also
     --------
-    ImmigrateClassifier.explain, IM4EClassifier.explain, BoostedImmigrateClassifier.explain
+    ImmigrateClassifier.explain : Makes an explanation; all classifiers have it.
 
     Examples
     --------

@@ -217,7 +217,8 @@ class InteractionTest(StoredEstimator):
 
         Returns
         -------
-        self : InteractionTest
+        InteractionTest
+            This test, fitted.
         """
         self._check_parameters()
         if groups is not None:
@@ -263,7 +264,8 @@ class InteractionTest(StoredEstimator):
 
         Returns
         -------
-        effect : PairEffect
+        PairEffect
+            Values with intervals and counts, and the direction in words.
         """
         check_is_fitted(self)
         source = self._effect_source
@@ -288,7 +290,8 @@ class InteractionTest(StoredEstimator):
 
         Returns
         -------
-        text : str
+        str
+            Several lines.
         """
         check_is_fitted(self)
         check_option("style", style, ("plain", "methods"))
@@ -307,7 +310,8 @@ class InteractionTest(StoredEstimator):
 
         Returns
         -------
-        names : ndarray of object
+        ndarray of object
+            Names of features, the strongest first.
         """
         check_is_fitted(self)
         check_count("count", count)

@@ -98,7 +98,17 @@ class PairEffect:
     is_number: bool = False
 
     def ordered(self, is_as_asked: bool) -> PairEffect:
-        """The same with the features in the order in which they were asked for."""
+        """The same with the features in the order in which they were asked for.
+
+        Parameters
+        ----------
+        is_as_asked : bool
+            Whether they stand in that order already.
+
+        Returns
+        -------
+        PairEffect
+        """
         if is_as_asked:
             return self
         turned = {name: getattr(self, name).swapaxes(-1, -2) for name in TURNED}

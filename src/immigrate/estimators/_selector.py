@@ -89,17 +89,17 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Only when `X` has string column names.
 
+    See Also
+    --------
+    InteractionTest : Which pairs depart from additivity.
+    sklearn.feature_selection.SelectFromModel : Features only.
+
     Notes
     -----
     Tables are read once, and the estimator and the test see the same reading. Chosen columns
     come out of `transform` as they were given: numbers as floats, and an array of objects where
     text or categories are among them. With ``set_output(transform="pandas")`` a data frame
     keeps the types of its columns. Products with a missing value are missing.
-
-    See Also
-    --------
-    InteractionTest : Which pairs depart from additivity.
-    sklearn.feature_selection.SelectFromModel : Features only.
 
     Examples
     --------

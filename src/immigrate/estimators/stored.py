@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from immigrate._version import __version__
 from immigrate.messages import warn_user
+from immigrate.scikit_learn import LinkedEstimator
 
 VERSION, FRAMES = "_immigrate_version", "_frames"
 
@@ -32,7 +33,7 @@ class OtherVersionWarning(UserWarning):
     """
 
 
-class StoredEstimator(BaseEstimator):
+class StoredEstimator(LinkedEstimator, BaseEstimator):
     """An estimator whose files say which version wrote them and depend on no pandas.
 
     A `fit` that ends in an error, or is interrupted, leaves the model that was there.

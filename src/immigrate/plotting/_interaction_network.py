@@ -81,8 +81,10 @@ class InteractionNetworkDisplay:
             `ImmigrateClassifier`, `ImmigrateClassifierCV` or `BoostedImmigrateClassifier`.
         test : "auto", bool or InteractionTest, default="auto"
             As in `ImmigrateClassifier.interactions`: whether to test features and pairs.
-        top, ax
-            As in :meth:`plot`.
+        top : int, default=12
+            As in `plot`.
+        ax : matplotlib Axes, optional
+            As in `plot`.
 
         Returns
         -------

@@ -85,8 +85,10 @@ class PairEffectDisplay:
             Fitted.
         feature_1, feature_2 : str or int
             Names or indices of two features.
-        classes, ax
-            As in :meth:`plot`.
+        classes : sequence, optional
+            As in `plot`.
+        ax : matplotlib Axes, optional
+            As in `plot`.
 
         Returns
         -------

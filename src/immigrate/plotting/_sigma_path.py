@@ -40,7 +40,9 @@ class SigmaPathDisplay:
     costs : ndarray of shape (n_sigmas,)
         Final cost at each sigma, largest sigma first.
     weights : ndarray of shape (n_sigmas, n_features, n_features)
+        The weight matrix at each sigma.
     feature_names : array-like of str
+        Names of the rows of the matrices.
 
     Attributes
     ----------

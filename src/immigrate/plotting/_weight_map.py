@@ -26,7 +26,9 @@ class WeightMatrixDisplay:
     Parameters
     ----------
     weights : ndarray of shape (n_features, n_features)
+        The weight matrix.
     feature_names : array-like of str
+        Names of its rows.
 
     Attributes
     ----------
@@ -70,8 +72,14 @@ class WeightMatrixDisplay:
         ----------
         estimator : estimator with `weight_matrix_`
             `ImmigrateClassifier`, `ImmigrateClassifierCV` or `BoostedImmigrateClassifier`.
-        top, order, absolute, ax
-            As in :meth:`plot`.
+        top : int or None, default=25
+            As in `plot`.
+        order : {"strength", "input"}, default="strength"
+            As in `plot`.
+        absolute : bool, default=False
+            As in `plot`.
+        ax : matplotlib Axes, optional
+            As in `plot`.
 
         Returns
         -------

@@ -31,6 +31,7 @@ def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclid
         projects. Nominal columns differ by 0 or 1 as in the selector (not in LFE, which takes
         numbers). Missing values are refused: nearest neighbours have no difference for them.
     n_neighbors : int, default=1
+        How many neighbours vote.
     metric : {"euclidean", "manhattan"}, default="euclidean"
         Distances are sqrt(sum_f w_f diff_f^2) or sum_f w_f diff_f.
 
@@ -68,6 +69,8 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, StoredEstimator):
         With `feature_importances_` and `difference_units_` once fitted.
     metric : {"euclidean", "manhattan"}, default="euclidean"
     """
+
+    _doc_link_module = ""  # it has no page of its own
 
     def __init__(self, selector: Any, *, metric: str = "euclidean") -> None:
         self.selector = selector

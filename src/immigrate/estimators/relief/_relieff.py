@@ -33,8 +33,8 @@ class ReliefF(MarginSelector):
         Keep only features with a score of at least this. None is every score above 0 when
         `n_features_to_select` is None, else no limit.
     n_neighbors : int, default=10
-        k. A class with fewer other samples counts as a whole. Samples equally far share
-        their weight, so the order of the rows does not matter.
+        The k of the method. A class with fewer other samples counts as a whole. Samples equally
+        far share their weight, so the order of the rows does not matter.
     metric : {"manhattan", "euclidean"}, default="manhattan"
         Distance by which neighbours are near.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
