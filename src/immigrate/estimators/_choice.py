@@ -21,7 +21,7 @@ from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.kernels.results import ClassScores
-from immigrate.messages import progress
+from immigrate.messages import progress, task_ended
 from immigrate.solvers import Solution, Solver
 from immigrate.typing import Array, Codes
 
@@ -145,6 +145,7 @@ class Track:
         """The solution at the next sigma, or at one that was solved before."""
         if sigma not in self.solved:
             self.solved[sigma] = solution = self._next(sigma)
+            task_ended("sigma")
             if verbose:
                 name = "" if self.penalty is None else f"   {self.penalty}"
                 cost = solution.objective_path[-1]

@@ -49,6 +49,7 @@ from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.waiting import STEPS_OF_PATH
+from immigrate.scikit_learn import tells_callbacks
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -200,6 +201,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @tells_callbacks("sigma")
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the path and choose.
 
