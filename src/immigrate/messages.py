@@ -52,6 +52,40 @@ def heard_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
         _listeners.reset(token)
 
 
+# Of this thread: the kind of task that somebody counts, and whom to tell that one has ended.
+_counted: ContextVar[tuple[str, Callable[[], None]] | None] = ContextVar("_counted", default=None)
+
+
+def task_ended(kind: str) -> None:
+    """Tell who counts such tasks that one of them has ended.
+
+    Examples
+    --------
+    >>> from immigrate.messages import counted_tasks, task_ended
+    >>> with counted_tasks("step", lambda: print("one step")):
+    ...     task_ended("step")
+    ...     task_ended("round")
+    one step
+    """
+    counted = _counted.get()
+    if counted is not None and counted[0] == kind:
+        counted[1]()
+
+
+@contextmanager
+def counted_tasks(kind: str, tell: Callable[[], None]) -> Iterator[None]:
+    """Count the tasks of a kind in this thread meanwhile: steps, values of sigma, or rounds.
+
+    A fit inside another one does not count for the outer one: what it calls a step is not what
+    the outer one does.
+    """
+    token = _counted.set((kind, tell))
+    try:
+        yield
+    finally:
+        _counted.reset(token)
+
+
 def progress(line: str) -> None:
     """One line of progress on standard output; it is there at once, whatever the buffering."""
     print(line, flush=True)

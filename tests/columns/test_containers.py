@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from immigrate import Relief
 from immigrate.columns import ColumnReader, Kind
 
 NUMBERS = [1.5, None, -2.0, 1.5]
@@ -47,6 +48,17 @@ def polars_categories():
     return pl.DataFrame(COLUMNS).with_columns(pl.col("name").cast(pl.Categorical))
 
 
+def arrow_table():
+    pa = pytest.importorskip("pyarrow")
+    return pa.table(COLUMNS)
+
+
+def arrow_categories():
+    pa = pytest.importorskip("pyarrow")
+    names = pa.array(NAMES).dictionary_encode()
+    return pa.table(COLUMNS | {"name": names}).to_batches()[0]
+
+
 CONTAINERS = {
     "nullable": lambda: pandas_of(["Float64", "Int64", "boolean", "string"]),
     "arrow": lambda: pandas_of(arrow_types()),
@@ -56,6 +68,8 @@ CONTAINERS = {
     "sparse": lambda: pandas_of([pd.SparseDtype(float), "Int64", "boolean", "str"]),
     "polars": polars_frame,
     "polars categories": polars_categories,
+    "arrow table": arrow_table,
+    "arrow batch with categories": arrow_categories,
     "object array": lambda: pandas_of([object] * 4).to_numpy(),
     "lists": lambda: [list(row) for row in zip(*COLUMNS.values())],
     "other numbers": lambda: pandas_of([object] * 4).assign(
@@ -236,3 +250,21 @@ def test_names_that_are_not_text_give_way_to_numbers():
 def test_no_columns_and_no_rows():
     assert ColumnReader.fit(pd.DataFrame(index=range(3)))[1].shape == (3, 0)
     assert ColumnReader.fit(pd.DataFrame({"a": [], "b": []}))[1].shape == (0, 2)
+
+
+def test_names_of_an_arrow_table_are_kept():
+    pa = pytest.importorskip("pyarrow")
+    X = pa.table({"a": [0.0, 0.1, 1.0, 1.1], "b": ["u", "v", "u", "v"]})
+    model = Relief(n_features_to_select=1).fit(X, [0, 0, 1, 1])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert model.get_feature_names_out().tolist() == ["a"]
+    np.testing.assert_array_equal(model.transform(X)[:, 0], [0.0, 0.1, 1.0, 1.1])
+
+
+def test_a_frame_of_an_unknown_library_is_refused_by_name():
+    class Frame:
+        def __dataframe__(self):
+            raise NotImplementedError
+
+    with pytest.raises(TypeError, match=r"X is a Frame of .*to_pandas"):
+        ColumnReader.fit(Frame())

@@ -65,7 +65,7 @@ class ColumnReader:
 
         Parameters
         ----------
-        X : data frame of pandas or polars, or array-like of shape (n, p)
+        X : data frame of pandas or polars, table of Arrow, or array-like of shape (n, p)
         categorical_features : "from_dtype", array-like of names, indices or bool, or None
             Columns whose levels have no order. "from_dtype" takes text and categories that
             are not ordered; None says that no column is categorical.

@@ -53,7 +53,32 @@ def opened(X: Any) -> Table | Any:
     if polars is not None and isinstance(X, polars.DataFrame):
         columns = [_polars_column(name, X[name], polars) for name in X.columns]
         return Table(columns, X.height, list(X.columns))
+    if hasattr(X, "__arrow_c_stream__"):
+        return _pandas_table(_from_arrow(X))
+    if hasattr(X, "__dataframe__"):
+        raise TypeError(
+            f"X is a {type(X).__name__} of {type(X).__module__.split('.')[0]}, whose columns "
+            "cannot be read here; a table of pandas, polars or Arrow was expected. Turn it into "
+            "one first, for example with X.to_pandas()."
+        )
     return _array_table(X)
+
+
+def _from_arrow(X: Any) -> pd.DataFrame:
+    """A table that speaks Arrow (of pyarrow, DuckDB and others) as a data frame of pandas."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise TypeError(
+            f"X is a {type(X).__name__}, a table of Arrow, which needs pyarrow to be read. "
+            "Install it, or turn the table into one of pandas or polars first."
+        ) from error
+    frame: pd.DataFrame = pyarrow.table(X).to_pandas()
+    for name, dtype in frame.dtypes.items():
+        if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered:
+            # The order of a dictionary is that in which values were met, and says nothing.
+            frame[name] = frame[name].cat.reorder_categories(sorted(dtype.categories))
+    return frame
 
 
 def default_names(count: int) -> list[str]:

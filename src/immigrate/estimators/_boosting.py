@@ -43,7 +43,8 @@ from immigrate.estimators._variants import Variant, resolved_variant
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
-from immigrate.messages import progress, says_where_it_is, still
+from immigrate.messages import progress, says_where_it_is, still, task_ended
+from immigrate.scikit_learn import CallbackSupportMixin, tells_callbacks
 from immigrate.solvers.boosting import Learner, Trainer, boosted
 from immigrate.typing import Array
 
@@ -51,7 +52,9 @@ from immigrate.typing import Array
 SINGLE_STEPS = 100
 
 
-class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstimator):
+class BoostedImmigrateClassifier(
+    WeightMatrixModel, CallbackSupportMixin, ClassifierMixin, StoredEstimator
+):
     """Boosted IMMIGRATE (BIM): AdaBoost with IMMIGRATE as base learner [1]_.
 
     Each round fits a weight matrix in which the samples that earlier rounds got wrong count
@@ -163,6 +166,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @tells_callbacks("round")
     @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost.
@@ -389,6 +393,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         )
         for number, learner in enumerate(learners, start=1):
             still(f"round {number}")
+            task_ended("round")
             if self.verbose:
                 progress(f"round {number}   sigma {learner.sigma:.4g}   error {learner.error:.4f}")
             yield learner

@@ -22,7 +22,7 @@ from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.estimators._tracks import Solutions, tracks_of
 from immigrate.kernels.results import ClassScores
-from immigrate.messages import within
+from immigrate.messages import task_ended, within
 from immigrate.solvers import Solution, Solver
 from immigrate.typing import Array, Codes
 
@@ -123,6 +123,7 @@ def weight_path(
         with within(f"sigma {place} of {len(choices.sigmas)}"):
             for track in tracks:
                 solutions |= track.solutions_at(sigma)
+        task_ended("sigma")
         for penalty in choices.penalties:
             solution = solutions[penalty if penalty in solutions else None]
             model = task.fitted(solution, sigma, penalty, choices.rules[0])

@@ -19,7 +19,7 @@ from immigrate.estimators._growth import grown_fit
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
-    print_step,
+    told_steps,
     warn_unless_converged,
 )
 from immigrate.estimators._sample import Sampler
@@ -30,7 +30,7 @@ from immigrate.estimators._triples import chosen_triples, dense_tensor, triple_t
 from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.messages import says_where_it_is
-from immigrate.scikit_learn import checked_feature_names
+from immigrate.scikit_learn import checked_feature_names, tells_callbacks
 from immigrate.solvers import Solver, resolved_solver
 from immigrate.typing import Array, Codes
 
@@ -187,6 +187,7 @@ class CubicImmigrateClassifier(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @tells_callbacks("step")
     @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weights of features, pairs and triples.
@@ -268,7 +269,7 @@ class CubicImmigrateClassifier(MarginClassifier):
             multiple=AUTO_MULTIPLE_OF_TRIPLES,
         )
         task = penalised(task, sigma, self.strength)
-        return grown_fit(task, sigma, on_step=print_step if self.verbose else None), sigma
+        return grown_fit(task, sigma, on_step=told_steps(self.verbose)), sigma
 
     def interactions(self, top: int | None = None) -> pd.DataFrame:
         """Every feature, pair and triple with its weight, the largest first.

@@ -16,7 +16,7 @@ from immigrate.estimators._growth import grown_fit
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
-    print_step,
+    told_steps,
     warn_unless_converged,
 )
 from immigrate.estimators._sample import Sampler
@@ -25,6 +25,7 @@ from immigrate.estimators._task import TaskMaker
 from immigrate.estimators._training import remember, training_data
 from immigrate.estimators.feature_weights import DEFAULT_SIGMA, vector_set
 from immigrate.messages import says_where_it_is
+from immigrate.scikit_learn import tells_callbacks
 from immigrate.solvers import Solver, even_start, resolved_solver
 from immigrate.typing import Array
 
@@ -147,6 +148,7 @@ class IM4EClassifier(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @tells_callbacks("step")
     @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the feature weights.
@@ -187,7 +189,7 @@ class IM4EClassifier(MarginClassifier):
             Sampler(data.codes, data.anchor_weight, self.random_state),
             self.n_jobs,
         )
-        on_step = print_step if self.verbose else None
+        on_step = told_steps(self.verbose)
         fits = [
             grown_fit(task, sigma, on_step=on_step)
             for task in maker.tasks(encoding, columns.nominal)

@@ -11,7 +11,7 @@ from immigrate.estimators._growth import Fit, grown_fit
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
-    print_step,
+    told_steps,
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
@@ -20,6 +20,7 @@ from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.sigma import resolved_sigma
 from immigrate.messages import says_where_it_is
+from immigrate.scikit_learn import tells_callbacks
 from immigrate.solvers import Solver
 
 
@@ -183,6 +184,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @tells_callbacks("step")
     @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weight matrix.
@@ -220,7 +222,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         """The model that one task leads to, as it was fitted."""
         references = task.references
         sigma = resolved_sigma(self.sigma, references.table, task.start, references.encoding)
-        on_step = print_step if self.verbose else None
+        on_step = told_steps(self.verbose)
         fit = grown_fit(task, sigma, penalty=penalty, on_step=on_step)
         return fit.task.fitted(fit.solution, sigma, penalty, self.rule), fit
 

@@ -52,6 +52,7 @@ from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.waiting import STEPS_OF_PATH
 from immigrate.messages import says_where_it_is
+from immigrate.scikit_learn import tells_callbacks
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -210,6 +211,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @tells_callbacks("sigma")
     @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the path and choose.

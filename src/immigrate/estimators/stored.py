@@ -43,7 +43,7 @@ class StoredEstimator(LinkedEstimator, BaseEstimator):
         super().__init_subclass__(**options)
         # A method of a class that has its own; one that is inherited is wrapped already.
         if "fit" in vars(cls):
-            cls.fit = whole_or_unchanged(cls.fit)  # type: ignore[attr-defined]
+            cls.fit = whole_or_unchanged(cls.fit)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
