@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ReliefF,
         Screen,
         Simba,
+        StabilitySelection,
         WestfallYoung,
         make_margin_knn,
     )
@@ -78,6 +79,7 @@ __all__ = [
     "Screen",
     "SigmaPathDisplay",
     "Simba",
+    "StabilitySelection",
     "WeightMatrixDisplay",
     "WestfallYoung",
     "__version__",
@@ -109,6 +111,7 @@ _HOMES = {
         "ReliefF",
         "Screen",
         "Simba",
+        "StabilitySelection",
         "WestfallYoung",
         "make_margin_knn",
     ),
