@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ReliefF,
         Screen,
         Simba,
+        StabilitySelection,
         WestfallYoung,
         make_margin_knn,
     )
@@ -80,6 +81,7 @@ __all__ = [
     "Screen",
     "SigmaPathDisplay",
     "Simba",
+    "StabilitySelection",
     "WeightMatrixDisplay",
     "WestfallYoung",
     "__version__",
@@ -112,6 +114,7 @@ _HOMES = {
         "ReliefF",
         "Screen",
         "Simba",
+        "StabilitySelection",
         "WestfallYoung",
         "make_margin_knn",
     ),

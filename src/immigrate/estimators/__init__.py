@@ -48,6 +48,7 @@ from immigrate.estimators._penalty import L1, L2, Prune
 from immigrate.estimators._penalty_path import PenaltyPath
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
+from immigrate.estimators._stability import StabilitySelection
 from immigrate.estimators._variants import PaperBoosting
 from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.relief import (
@@ -83,6 +84,7 @@ __all__ = [
     "ReliefF",
     "Screen",
     "Simba",
+    "StabilitySelection",
     "WestfallYoung",
     "make_margin_knn",
 ]

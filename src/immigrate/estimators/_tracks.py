@@ -10,7 +10,7 @@ Only the first fit of a sigma starts from the sigma before, and that only where 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -46,14 +46,19 @@ class Track:
 
     def solutions_at(self, sigma: float) -> Solutions:
         """The solutions at the next sigma, by penalty."""
-        solutions: Solutions = {}
+        # The gradient is there for the next fit only.
+        return {
+            penalty: replace(solution, last_pass=None)
+            for penalty, solution in self.along_strengths(sigma)
+        }
+
+    def along_strengths(self, sigma: float) -> Iterator[tuple[Penalty | None, Solution]]:
+        """The same one by one, for those who need not see them all."""
         last = None if self.penalties[0] is None else self.task.fits_without_pairs.get(sigma)
         for penalty in self.penalties:
             last = self._first_at(sigma) if last is None else self._weaker(sigma, penalty, last)
-            # The gradient was there for the next fit only.
-            solutions[penalty] = replace(last, last_pass=None)
             self._say(sigma, penalty, last)
-        return solutions
+            yield penalty, last
 
     def _first_at(self, sigma: float) -> Solution:
         """The strongest penalty, from the sigma before where that is safe."""
