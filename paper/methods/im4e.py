@@ -55,6 +55,8 @@ class ScreenedImmigrate(Method):
             sigmas="paper",
             penalties=(None, "prune"),
             rules=("distance",),
+            temperatures=(1.0,),
+            scoring="accuracy",
             cv=inner_folds(random_state),
         )
 

@@ -28,6 +28,8 @@ class ImmigratePaper(Method):
             sigmas="paper",
             penalties=(None, "prune"),
             rules=("distance",),
+            temperatures=(1.0,),
+            scoring="accuracy",
             cv=inner_folds(random_state),
         )
 

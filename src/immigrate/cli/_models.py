@@ -38,6 +38,8 @@ TRUSTED = (
     "immigrate.estimators._immigrate.ImmigrateClassifier",
     "immigrate.estimators._immigrate_cv.ImmigrateClassifierCV",
     "immigrate.estimators._interaction_test.InteractionTest",
+    "immigrate.estimators._mixture.FittedMixture",
+    "immigrate.estimators._mixture.MixtureMember",
     "immigrate.estimators._pair_columns.PairColumns",
     "immigrate.estimators._screen.Screen",
     "immigrate.estimators._selector.ImmigrateSelector",

@@ -15,7 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.checks import check_count, check_option
 from immigrate.columns import read_table
 from immigrate.estimators._by_partition import by_partition
-from immigrate.estimators._choice import Choices, Selection, check_rules, weight_path
+from immigrate.estimators._choice import (
+    CRITERIA,
+    TEMPERATURES,
+    Choices,
+    Selection,
+    check_rules,
+    check_temperatures,
+    left_out_split,
+    weight_path,
+)
 from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import RULES, FittedVote
 from immigrate.estimators._immigrate import (
@@ -70,11 +79,16 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         with sigma falling from 4 to 0.2, hard votes, and learners with an error of 0 or of 1/2
         and more discarded.
     sigmas : {"auto", "paper"} or list of float, default="auto"
-        For "samme": the sigma with the best leave-one-out accuracy of a single model is taken,
-        as in `ImmigrateClassifierCV`. ``[1.0]`` leaves no choice.
+        For "samme": the sigma at which leave-one-out finds a single model best is taken, as in
+        `ImmigrateClassifierCV`. ``[1.0]`` leaves no choice.
     rules : "auto" or list of {"energy", "distance"}, default="auto"
         How learners predict, as in `ImmigrateClassifier`; "samme" chooses the rule together
         with sigma. "auto" is both for "samme", and the expected distance of Eq. 9 for "paper".
+    temperatures : tuple of float, default=(4, 2, 1, 1/2, 1/4, 1/8)
+        For "samme": choices for the temperature of the class probabilities by which learners
+        vote, chosen with sigma as in `ImmigrateClassifierCV`.
+    scoring : {"neg_log_loss", "accuracy", "balanced_accuracy"}, default="neg_log_loss"
+        The criterion by which "samme" chooses them.
     n_jobs : int, default=None
         Threads. None is 1 unless in a `joblib.parallel_config` context; -1 is all. The
         result does not depend on it.
@@ -89,6 +103,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         `sigma`, `weights`, `error` and `vote` of each model, in order.
     rule_ : str
         The rule by which all of them predict.
+    temperature_ : float
+        The temperature of the probabilities by which they vote.
     weight_matrix_ : ndarray of shape (n_features, n_features)
         Mean of the weights, each counting as much as its vote, with Frobenius norm 1.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -132,6 +148,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         variant: str | Variant = "samme",
         sigmas: Any = "auto",
         rules: str | Sequence[str] = "auto",
+        temperatures: Sequence[float] = TEMPERATURES,
+        scoring: str = "neg_log_loss",
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -140,6 +158,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         self.variant = variant
         self.sigmas = sigmas
         self.rules = rules
+        self.temperatures = temperatures
+        self.scoring = scoring
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -161,6 +181,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         """
         variant = resolved_variant(self.variant)
         rules = self._offered_rules(variant)
+        check_temperatures(self.temperatures)
+        check_option("scoring", self.scoring, CRITERIA)
         n_rounds = variant.n_estimators
         if self.n_estimators is not None:
             n_rounds = check_count("n_estimators", self.n_estimators)
@@ -170,13 +192,16 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         variant.check(len(data.classes))
         n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
         task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps), penalty)
-        sigmas, rule = variant.schedule(
+        sigmas, rule, temperature = variant.schedule(
             n_rounds, rules, lambda rules: self._best_single(task, penalty, rules)
         )
         train = trainer(task, penalty, is_warm=variant.is_warm and task.is_warm)
         rounds = list(self._rounds(task, train, variant, sigmas, rule))
-        model = FittedVote(task.references, tuple(voters(rounds)), rule, variant.is_soft)
-        model = as_it_predicts(model, task, base, self.n_jobs)
+        learners = tuple(voters(rounds))
+        model = FittedVote(task.references, learners, rule, variant.is_soft, temperature)
+        # Votes for one class have no probabilities that a log-loss could judge.
+        scoring = self.scoring if variant.is_soft else "accuracy"
+        model = as_it_predicts(model, task, base, self.n_jobs, scoring=scoring)
         model.references.release()
         remember(self, data)
         self.model_ = model
@@ -309,6 +334,12 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         check_is_fitted(self)
         return self.model_.rule
 
+    @property
+    def temperature_(self) -> float:
+        """The temperature of the probabilities by which all models vote."""
+        check_is_fitted(self)
+        return self.model_.temperature
+
     def __sklearn_tags__(self) -> Tags:
         return with_mixed_input(super().__sklearn_tags__())
 
@@ -321,18 +352,19 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
 
     def _best_single(
         self, task: Task, penalty: Penalty | None, rules: Sequence[str]
-    ) -> tuple[float, str]:
-        """Sigma and rule at which a single model has the best leave-one-out accuracy."""
+    ) -> tuple[float, str, float]:
+        """Sigma, rule and temperature at which leave-one-out finds a single model best."""
         references = task.references
         sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
-        choices = Choices(sigmas, (penalty,), rules)
-        if len(choices.candidates) == 1:
-            return sigmas[0], rules[0]
+        choices = Choices(sigmas, (penalty,), rules, self.temperatures)
+        if len(choices.candidates) * len(self.temperatures) == 1:
+            return sigmas[0], rules[0], self.temperatures[0]
         # To the user's tolerance and not a wider one: nothing is finished afterwards here.
         path = weight_path(task, task.solver.with_limits(max_iter=SINGLE_STEPS), choices)
-        selection = Selection.by_leave_one_out(choices, path, references.anchor_codes)
+        splits = [left_out_split(path, references.anchor_codes)]
+        selection = Selection.over(choices, splits, self.scoring)
         best = selection.candidates[selection.best()]
-        return best["sigma"], best["rule"]
+        return best["sigma"], best["rule"], best["temperature"]
 
     def _rounds(
         self, task: Task, train: Trainer, variant: Variant, sigmas: Sequence[float], rule: str

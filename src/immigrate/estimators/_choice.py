@@ -1,19 +1,21 @@
 """Choosing sigma, penalty and rule along a path of sigma: for the path itself and for boosting.
 
-grid -> a fit for each sigma -> what a criterion says of every sample -> the choice
+grid -> a fit for each sigma -> its scores of samples -> the temperature of each candidate
+     -> what a criterion says of every sample -> the choice
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import ParameterGrid
 
-from immigrate.checks import check_choices, check_option
+from immigrate.checks import check_choices, check_option, check_positive
+from immigrate.core.mixing import mixture_shares
 from immigrate.core.scores import class_probability
 from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._penalty import Penalty
@@ -42,6 +44,10 @@ def log_probability(score: Array, sigma: float, y: Codes) -> Array:
     return np.log(np.maximum(probability, np.finfo(float).tiny))
 
 
+# Margins of free energies are about as large as sigma, so that a temperature near 1 fits them;
+# those of expected distances are up to ten times smaller where sigma is large. The largest comes
+# first: of temperatures that fit alike, the one with the least certain probabilities is taken.
+TEMPERATURES = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 # Each criterion is a mean over samples; the larger the better.
 CRITERIA: dict[str, Callable[[Array, float, Codes], Array]] = {
     "accuracy": correctness,
@@ -60,11 +66,14 @@ class Choices:
         Largest first.
     penalties : sequence of Penalty or None
     rules : sequence of str
+    temperatures : sequence of float
+        Not part of a candidate: each has the one with the largest likelihood.
     """
 
     sigmas: Sequence[float]
     penalties: Sequence[Penalty | None]
     rules: Sequence[str]
+    temperatures: Sequence[float] = (1.0,)
 
     @property
     def n_prices(self) -> int:
@@ -82,6 +91,12 @@ def check_rules(rules: Any) -> None:
     """Refuse what is not a list of rules."""
     for rule in check_choices("rules", rules):
         check_option("rules", rule, RULES)
+
+
+def check_temperatures(temperatures: Any) -> None:
+    """Refuse what is not a list of positive numbers."""
+    for temperature in check_choices("temperatures", temperatures):
+        check_positive("temperatures", temperature)
 
 
 class PathPoint(NamedTuple):
@@ -113,21 +128,48 @@ def weight_path(
     return points
 
 
-def criterion_of_samples(
-    choices: Choices, scores: Sequence[ClassScores], y: Codes, scoring: str
-) -> Array:
-    """Criterion of every sample under every candidate, (n_candidates, n_samples).
+class Split(NamedTuple):
+    """Samples that judge the candidates, with the scores that each point of a path gives them.
 
-    `scores` are those of the points of a path, in its order: penalties run fastest.
+    Attributes
+    ----------
+    scores : sequence of ClassScores
+        In the order of the path: penalties run fastest.
+    codes : ndarray of shape (n_samples,)
+        Class of each sample.
     """
-    of_sample = CRITERIA[scoring]
-    table = []
-    # In the order of the candidates, where sigma runs fastest.
-    for i, _ in enumerate(choices.penalties):
-        for rule in choices.rules:
-            for sigma, score in zip(choices.sigmas, scores[i :: len(choices.penalties)]):
-                table.append(of_sample(getattr(score, RULES[rule]), sigma, y))
-    return np.array(table)
+
+    scores: Sequence[ClassScores]
+    codes: Codes
+
+    def of_candidates(self, choices: Choices) -> list[Array]:
+        """Scores under each candidate, in their order: sigma runs fastest."""
+        n_penalties = len(choices.penalties)
+        return [
+            getattr(one, RULES[rule])
+            for i in range(n_penalties)
+            for rule in choices.rules
+            for one in self.scores[i::n_penalties]
+        ]
+
+
+def left_out_split(path: Sequence[PathPoint], y: Codes) -> Split:
+    """The leave-one-out scores that every fit of a path gives away for free."""
+    left_out = (point.model.left_out for point in path)
+    return Split([one for one in left_out if one is not None], y)
+
+
+def best_temperature(
+    splits: Sequence[tuple[Array, Codes]], sigma: float, temperatures: Sequence[float]
+) -> float:
+    """The first temperature under which the samples of all splits are likeliest."""
+    if len(temperatures) == 1:
+        return temperatures[0]
+    likelihood = [
+        sum(log_probability(score, sigma * heat, y).sum() for score, y in splits)
+        for heat in temperatures
+    ]
+    return temperatures[int(np.argmax(likelihood))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,33 +184,67 @@ class Selection:
         Mean criterion of each split. Leave-one-out is one split.
     standard_error : ndarray of shape (n_candidates,)
         Of the mean over splits; over samples where there is one split only.
+    temperatures : tuple of float
+        The temperature of each candidate.
+    shares : ndarray of shape (n_candidates, n_temperatures) or None
+        Shares of the mixture of all candidates at all temperatures; None where nobody asked.
     """
 
     choices: Choices
     splits: Array
     standard_error: Array
+    temperatures: tuple[float, ...]
+    shares: Array | None = None
 
     @classmethod
-    def over(cls, choices: Choices, samples: Sequence[Array]) -> Selection:
+    def over(cls, choices: Choices, splits: Sequence[Split], scoring: str) -> Selection:
+        """From the scores of the samples of one or more splits."""
+        scores = list(zip(*(split.of_candidates(choices) for split in splits)))
+        codes = [split.codes for split in splits]
+        sigmas = [candidate["sigma"] for candidate in choices.candidates]
+        temperatures = tuple(
+            best_temperature(list(zip(one, codes)), sigma, choices.temperatures)
+            for one, sigma in zip(scores, sigmas)
+        )
+        widths = [sigma * heat for sigma, heat in zip(sigmas, temperatures)]
+        samples = [
+            np.array([CRITERIA[scoring](one[i], width, y) for one, width in zip(scores, widths)])
+            for i, y in enumerate(codes)
+        ]
+        return cls.of_samples(choices, samples, temperatures)
+
+    @classmethod
+    def of_samples(
+        cls, choices: Choices, samples: Sequence[Array], temperatures: tuple[float, ...]
+    ) -> Selection:
         """From the criterion of every sample: one array (n_candidates, n_samples) per split."""
         splits = np.array([split.mean(axis=1) for split in samples])
         spread = samples[0].T if len(samples) == 1 else splits
         error = spread.std(axis=0, ddof=1) / np.sqrt(len(spread))
-        return cls(choices, splits, error)
+        return cls(choices, splits, error, temperatures)
 
-    @classmethod
-    def by_leave_one_out(
-        cls, choices: Choices, path: Sequence[PathPoint], y: Codes, scoring: str = "accuracy"
-    ) -> Selection:
-        """From the leave-one-out scores that every fit of the path gives away for free."""
-        left_out = (point.model.left_out for point in path)
-        scores = [one for one in left_out if one is not None]
-        return cls.over(choices, [criterion_of_samples(choices, scores, y, scoring)])
+    def with_shares(self, splits: Sequence[Split]) -> Selection:
+        """The same with the shares that make the samples of the splits likeliest."""
+        temperatures = self.choices.temperatures
+        scores = zip(*(split.of_candidates(self.choices) for split in splits))
+        likelihoods = [
+            np.concatenate(
+                [
+                    log_probability(score, candidate["sigma"] * heat, split.codes)
+                    for score, split in zip(one, splits)
+                ]
+            )
+            for candidate, one in zip(self.candidates, scores)
+            for heat in temperatures
+        ]
+        shares = mixture_shares(np.array(likelihoods)).reshape(-1, len(temperatures))
+        return replace(self, shares=shares)
 
     @property
     def candidates(self) -> list[dict[str, Any]]:
-        """All combinations of the choices."""
-        return self.choices.candidates
+        """All combinations of the choices, each with its temperature."""
+        pairs = zip(self.choices.candidates, self.temperatures)
+        return [{**candidate, "temperature": heat} for candidate, heat in pairs]
 
     @property
     def score(self) -> Array:
@@ -221,6 +297,7 @@ class Selection:
                 "sigma": _values(candidates, "sigma").astype(float),
                 "penalty": [str(penalty) for penalty in _values(candidates, "penalty")],
                 "rule": list(_values(candidates, "rule")),
+                "temperature": _values(candidates, "temperature").astype(float),
                 "selection_score": self.score,
                 "standard_error": self.standard_error,
                 "n_weights": n_weights,

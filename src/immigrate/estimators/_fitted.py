@@ -171,6 +171,8 @@ class FittedMargin:
     left_out : ClassScores or None
         Scores of each anchor of the fit against all others; None where the references are not
         those of the fit.
+    temperature : float
+        Probabilities are a softmax of -score / (temperature sigma).
     """
 
     references: References
@@ -178,6 +180,7 @@ class FittedMargin:
     sigma: float
     rule: str
     left_out: ClassScores | None
+    temperature: float = 1.0
 
     @classmethod
     def of(
@@ -195,13 +198,13 @@ class FittedMargin:
         """The same with another sigma, for new samples."""
         return replace(self, sigma=within_range(self.sigma * factor), left_out=None)
 
-    def with_rule(self, rule: str) -> FittedMargin:
-        """The same with another rule."""
-        return replace(self, rule=rule)
+    def with_rule(self, rule: str, temperature: float = 1.0) -> FittedMargin:
+        """The same with another rule, and the temperature that goes with it."""
+        return replace(self, rule=rule, temperature=temperature)
 
     def judgement(self, X: Array, n_jobs: int | None = None) -> tuple[Array, float]:
         """Scores of new samples, and the sigma that makes probabilities of them."""
-        return self.scores(X, n_jobs), self.sigma
+        return self.scores(X, n_jobs), self.sigma * self.temperature
 
     @property
     def log_likelihoods(self) -> Array:
@@ -235,9 +238,8 @@ class FittedMargin:
         return margin_split(
             self.references,
             X,
-            [Member(self.weights, self.sigma, say=1.0, slope=np.ones(len(X)))],
+            [Member(self.weights, self.sigma, self.rule, say=1.0, slope=np.ones(len(X)))],
             two_nearest(self.scores(X, n_jobs)),
-            rule=self.rule,
             n_neighbours=n_neighbours,
             n_jobs=n_jobs,
         )
@@ -273,12 +275,15 @@ class FittedVote:
         How each of them predicts.
     is_soft : bool
         Whether votes are class probabilities, or 1 for the nearest class and 0 for the others.
+    temperature : float
+        Those probabilities are a softmax of -score / (temperature sigma).
     """
 
     references: References
     learners: tuple[Learner, ...]
     rule: str
     is_soft: bool
+    temperature: float = 1.0
 
     @property
     def weights(self) -> Array:
@@ -294,9 +299,9 @@ class FittedVote:
         learners = [replace(one, sigma=within_range(one.sigma * factor)) for one in self.learners]
         return replace(self, learners=tuple(learners))
 
-    def with_rule(self, rule: str) -> FittedVote:
-        """The same with another rule."""
-        return replace(self, rule=rule)
+    def with_rule(self, rule: str, temperature: float = 1.0) -> FittedVote:
+        """The same with another rule, and the temperature that goes with it."""
+        return replace(self, rule=rule, temperature=temperature)
 
     def judgement(self, X: Array, n_jobs: int | None = None) -> tuple[Array, float]:
         """Minus the logarithms of the shares in the vote, which are scores with sigma 1."""
@@ -322,14 +327,13 @@ class FittedVote:
             X,
             [self._member(*one, classes) for one in zip(self.learners, many)],
             classes,
-            rule=self.rule,
             n_neighbours=n_neighbours,
             n_jobs=n_jobs,
         )
         if self.is_soft:
             return split
         *_, soft_share = replace(self, is_soft=True)._stages(many)
-        rounding = _lead(share, classes) - _lead(soft_share, classes)
+        rounding = lead(share, classes) - lead(soft_share, classes)
         return replace(
             split, margin=split.margin + rounding, others={**split.others, "rounding": rounding}
         )
@@ -337,11 +341,9 @@ class FittedVote:
     def _member(self, learner: Learner, scores: ClassScores, classes: Codes) -> Member:
         """A model with what its margins over two classes come to in the vote."""
         score: Array = getattr(scores, RULES[self.rule])
-        probability = class_probability(score, learner.sigma)
-        in_pair = probability[np.arange(len(score)), classes].sum(axis=0)
-        slope = vote_slope(_lead(-score, classes), in_pair, learner.sigma)
+        slope = lead_slope(score, learner.sigma * self.temperature, classes)
         say = learner.vote / sum(one.vote for one in self.learners)
-        return Member(learner.weights, learner.sigma, say, say * slope)
+        return Member(learner.weights, learner.sigma, self.rule, say, say * slope)
 
     def _scores(self, X: Array, n_jobs: int | None) -> list[ClassScores]:
         """Scores under each of the models."""
@@ -365,13 +367,20 @@ class FittedVote:
     def _votes(self, scores: ClassScores, sigma: float) -> Array:
         score: Array = getattr(scores, RULES[self.rule])
         if self.is_soft:
-            return class_probability(score, sigma)
+            return class_probability(score, sigma * self.temperature)
         hard: Array = np.eye(score.shape[1])[score.argmin(axis=1)]
         return hard
 
 
-def _lead(share: Array, classes: Codes) -> Array:
+def lead(share: Array, classes: Codes) -> Array:
     """By how much each row's first class leads its second."""
     first, second = share[np.arange(len(share)), classes]
-    lead: Array = first - second
-    return lead
+    difference: Array = first - second
+    return difference
+
+
+def lead_slope(score: Array, sigma: float, classes: Codes) -> Array:
+    """What a margin of 1 between two classes comes to in the probabilities that scores give."""
+    probability = class_probability(score, sigma)
+    in_pair = probability[np.arange(len(score)), classes].sum(axis=0)
+    return vote_slope(lead(-score, classes), in_pair, sigma)

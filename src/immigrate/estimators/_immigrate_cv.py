@@ -8,23 +8,23 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
 from immigrate.estimators._choice import (
     CRITERIA,
+    TEMPERATURES,
     Choices,
     PathPoint,
     Selection,
+    Split,
     check_rules,
-    criterion_of_samples,
+    check_temperatures,
+    left_out_split,
     weight_path,
 )
-from immigrate.estimators._encoding import resolved_columns
 from immigrate.estimators._fitted import FittedMargin, chosen_encoding
-from immigrate.estimators._growth import Fit, grown_fit
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
     base_classifier,
@@ -33,24 +33,23 @@ from immigrate.estimators._immigrate import (
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
-    print_step,
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._mixture import FittedMixture, likeliest_mixture, member_table
+from immigrate.estimators._path_fits import (
+    as_encoded,
+    finished,
+    likeliest_of,
+    path_solver,
+    scored_fold,
+)
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._penalty_path import PenaltyPath, checked_penalties, penalties_on
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.waiting import STEPS_OF_PATH
-from immigrate.solvers import Solver
-from immigrate.typing import Array, Codes
-
-# Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
-# many times wider, and the chosen one is then finished.
-PATH_TOLERANCE = 10
-# Along strengths less so: neighbours are near, and rough fits would stay where the last one ended.
-STRENGTH_TOLERANCE = 5
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -87,8 +86,18 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         None is leave-one-out on the training samples, at no cost. An integer or a splitter
         is cross-validation, as in the paper. Between a weight per nominal column and one per
         level leave-one-out chooses in any case.
-    scoring : {"accuracy", "balanced_accuracy", "neg_log_loss"}, default="accuracy"
-        The criterion.
+    temperatures : tuple of float, default=(4, 2, 1, 1/2, 1/4, 1/8)
+        Class probabilities are a softmax of -score / (temperature sigma). Each candidate has the
+        temperature under which the samples that judge it are likeliest; ties go to the first.
+        Predicted classes depend on it through the choice of sigma and rule only.
+    scoring : {"neg_log_loss", "accuracy", "balanced_accuracy"}, default="neg_log_loss"
+        The criterion. The log-loss tells candidates apart that make as many errors, and chooses
+        better ones in accuracy too (docs/choosing-sigma.md).
+    combine : {"best", "mixture"}, default="best"
+        "best" is the best candidate. "mixture" averages the class probabilities of all candidates
+        at all temperatures, with the shares that make the judging samples likeliest: somewhat
+        better probabilities, somewhat fewer right classes, and as many weight matrices as
+        sigmas. `members_` has the shares.
     one_standard_error : bool, default=False
         Instead of the best candidate, take the largest sigma, and the sparsest weights at
         that sigma, within one standard error of it. With a penalty such as `L1` among the
@@ -101,17 +110,20 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
 
     Attributes
     ----------
-    model_ : FittedMargin
-        All that predicting needs: references (the training samples), weights, sigma, rule.
-    sigma_ : float
-        The chosen sigma.
+    model_ : FittedMargin or FittedMixture
+        All that predicting needs: references (the training samples), weights, sigma, rule,
+        temperature; or the members of a mixture.
+    sigma_, rule_, temperature_
+        As chosen; of a mixture those of the member with the largest share.
     penalty_ : L1, L2, Prune or None
-        The chosen penalty.
-    rule_ : str
+        That of the best candidate.
+    members_ : pandas.DataFrame
+        A row per member of the model, the largest share first: `sigma`, `penalty`, `rule`,
+        `temperature`, `share`. One row unless ``combine="mixture"``.
     scores_path_ : pandas.DataFrame
-        A row per candidate: `sigma`, `penalty`, `rule`, `selection_score` (a selection criterion,
-        **not** performance), `standard_error`, `n_weights` (weights that are not 0, on and
-        above the diagonal), `is_chosen`.
+        A row per candidate: `sigma`, `penalty`, `rule`, `temperature`, `selection_score` (a
+        selection criterion, **not** performance), `standard_error`, `n_weights` (weights that
+        are not 0, on and above the diagonal), `is_chosen`.
     weights_path_ : ndarray of shape (n_sigmas, n_features, n_features)
         Weights with the chosen penalty, before pruning, at each sigma, largest sigma first, to
         a relative gap of 10 `tol` where the path is warm; `weight_matrix_` is taken on from there
@@ -130,12 +142,14 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         `std_test_score`, `rank_test_score`, and `split*_test_score` with a `cv` of several
         splits.
     weight_matrix_, feature_importances_, screen_importances_
-        As in `ImmigrateClassifier`, at the chosen parameters on all samples.
+        As in `ImmigrateClassifier`, at the chosen parameters on all samples; of a mixture the
+        mean over its members, each counting as much as its share.
     n_anchors_, n_references_, weight_error_
         As in `ImmigrateClassifier`. The path itself is fitted on the smallest of the samples
         that a solver looks at, where it does not look at all.
     objective_path_, gap_, n_iter_, converged_
-        As in `ImmigrateClassifier`, at the chosen parameters on all samples.
+        As in `ImmigrateClassifier`, of the best candidate on all samples. Other members of a
+        mixture are taken from the path as they are.
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -175,7 +189,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         penalties: Sequence[Any] = (None,),
         rules: Sequence[str] = ("energy", "distance"),
         cv: Any = None,
-        scoring: str = "accuracy",
+        temperatures: Sequence[float] = TEMPERATURES,
+        scoring: str = "neg_log_loss",
+        combine: str = "best",
         one_standard_error: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
@@ -185,7 +201,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self.penalties = penalties
         self.rules = rules
         self.cv = cv
+        self.temperatures = temperatures
         self.scoring = scoring
+        self.combine = combine
         self.one_standard_error = one_standard_error
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -207,19 +225,31 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         -------
         self
         """
-        check_option("scoring", self.scoring, CRITERIA)
-        check_rules(self.rules)
+        self._check_options()
         base = base_classifier(self.estimator, ImmigrateClassifier())
         penalties = checked_penalties(self.penalties, base.constraint)
         data = base_training_data(self, base, X, y, sample_weight)
         task, choices, path = self._best_path(base, data, penalties)
         if self.cv is None:
-            codes = task.references.anchor_codes
-            selection = Selection.by_leave_one_out(choices, path, codes, self.scoring)
+            splits = [left_out_split(path, task.references.anchor_codes)]
         else:
-            selection = self._cross_validated(as_encoded(base, task), data, choices, groups)
+            splits = self._cross_validated(as_encoded(base, task), data, choices, groups)
+        selection = Selection.over(choices, splits, self.scoring)
+        if self.combine == "mixture":
+            selection = selection.with_shares(splits)
         self._choose(base, selection, path, task, data)
         return self
+
+    def _check_options(self) -> None:
+        check_option("scoring", self.scoring, CRITERIA)
+        check_option("combine", self.combine, ("best", "mixture"))
+        check_rules(self.rules)
+        check_temperatures(self.temperatures)
+        if self.one_standard_error and self.combine == "mixture":
+            raise ValueError(
+                "one_standard_error=True asks for one candidate and combine='mixture' for all of "
+                "them; leave one of the two at its default."
+            )
 
     def _best_path(
         self,
@@ -235,7 +265,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         for task in learning_tasks(base, data, self.n_jobs, n_paths * STEPS_OF_PATH):
             references = task.references
             sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
-            choices = Choices(sigmas, penalties_on(task, penalties, sigmas), self.rules)
+            offered = penalties_on(task, penalties, sigmas)
+            choices = Choices(sigmas, offered, self.rules, self.temperatures)
             solver = path_solver(task, choices)
             path = weight_path(task, solver, choices, verbose=self.verbose)
             paths.append((task, choices, path))
@@ -254,10 +285,22 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         return self.selection_.results()
 
     @property
+    def members_(self) -> pd.DataFrame:
+        """A row per member of the model, the largest share first."""
+        check_is_fitted(self)
+        return member_table(self.model_, self.selection_, self._chosen)
+
+    @property
     def rule_(self) -> str:
         """The chosen rule."""
         check_is_fitted(self)
         return self.model_.rule
+
+    @property
+    def temperature_(self) -> float:
+        """The chosen temperature."""
+        check_is_fitted(self)
+        return self.model_.temperature
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         # The one number of a fitted path that is easily taken for something else says what it is.
@@ -272,16 +315,14 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
 
     def _cross_validated(
         self, base: ImmigrateClassifier, data: TrainingData, choices: Choices, groups: Any
-    ) -> Selection:
-        """What folds say of the candidates; the screen sees the training samples only."""
+    ) -> list[Split]:
+        """How folds score the candidates; the screen sees the training samples only."""
         splitter = check_cv(self.cv, data.codes, classifier=True)
-        samples = Parallel(n_jobs=self.n_jobs)(
-            delayed(criterion_of_fold)(
-                base, data.rows(train), (data.X[test], data.codes[test]), choices, self.scoring
-            )
+        folds: list[Split] = Parallel(n_jobs=self.n_jobs)(
+            delayed(scored_fold)(base, data.rows(train), (data.X[test], data.codes[test]), choices)
             for train, test in splitter.split(data.X, data.codes, groups)
         )
-        return Selection.over(choices, samples)
+        return folds
 
     def _choose(
         self,
@@ -302,10 +343,23 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         fit = finished(task, point, is_rough=is_rough, verbose=self.verbose)
         warn_unless_converged(fit.solution, task.solver)
         rule, sigma = candidates[chosen]["rule"], point.model.sigma
-        model = fit.task.fitted(fit.solution, sigma, point.penalty, rule)
-        model = as_it_predicts(
-            model, fit.task, base, self.n_jobs, rules=self.rules, scoring=self.scoring
-        )
+        found = fit.task.fitted(fit.solution, sigma, point.penalty, rule)
+        model: FittedMargin | FittedMixture
+        if self.combine == "mixture":
+            models = [found if one is point else one.model for one in at]
+            mixture = likeliest_mixture(selection, models)
+            model = as_it_predicts(mixture, fit.task, base, self.n_jobs, scoring=self.scoring)
+        else:
+            found = found.with_rule(rule, candidates[chosen]["temperature"])
+            model = as_it_predicts(
+                found,
+                fit.task,
+                base,
+                self.n_jobs,
+                rules=self.rules,
+                temperatures=self.temperatures,
+                scoring=self.scoring,
+            )
         solutions = [other.solution for other in path if other.penalty is point.penalty]
         folded = task.references.encoding.folded
         weights = np.array([folded(solution.weights) for solution in solutions])
@@ -324,58 +378,3 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
 def strength_of(penalty: Penalty | None) -> float:
     """0 where there is no penalty."""
     return 0.0 if penalty is None else penalty.strength
-
-
-def likeliest_of(path: Sequence[PathPoint]) -> FittedMargin:
-    """The model of a path that leave-one-out finds likeliest."""
-    return max((point.model for point in path), key=lambda model: model.log_likelihoods.mean())
-
-
-def as_encoded(base: ImmigrateClassifier, task: Task) -> ImmigrateClassifier:
-    """The base classifier with the choice between mismatch and levels made."""
-    columns = resolved_columns(base.columns)
-    nominal = "levels" if task.references.encoding.by_level else "mismatch"
-    return clone(base).set_params(columns=clone(columns).set_params(nominal=nominal))
-
-
-def path_solver(task: Task, choices: Choices) -> Solver:
-    """The solver of the path: a rougher one where the chosen fit is finished from there."""
-    is_by_strength = task.solver.can_warm_start and choices.n_prices > 1
-    if not task.is_warm and not is_by_strength:
-        return task.solver
-    factor = STRENGTH_TOLERANCE if is_by_strength else PATH_TOLERANCE
-    return task.solver.with_limits(tol=factor * task.solver.tol)
-
-
-def finished(task: Task, point: PathPoint, *, is_rough: bool, verbose: bool = False) -> Fit:
-    """The chosen fit taken on from the tolerance and the sample of the path to the user's."""
-    solution, sigma = point.solution, point.model.sigma
-    if not is_rough and not task.is_sampled:
-        return Fit(task, solution, np.zeros_like(solution.weights))
-    return grown_fit(
-        task,
-        sigma,
-        penalty=point.penalty,
-        start=solution.weights,
-        first_step=solution.next_step,
-        on_step=print_step if verbose and task.is_sampled else None,
-    )
-
-
-def criterion_of_fold(
-    base: ImmigrateClassifier,
-    train: TrainingData,
-    test: tuple[Array, Codes],
-    choices: Choices,
-    scoring: str,
-) -> Array:
-    """Criterion of the test samples under every candidate, fitted on the training samples."""
-    # One thread: folds are spread over processes.
-    task = learning_tasks(base, train, n_jobs=None)[0]
-    path = weight_path(task, path_solver(task, choices), choices)
-    X, codes = test
-    models = [point.model for point in path]
-    scores = task.references.scores(
-        X, [model.weights for model in models], [model.sigma for model in models], n_jobs=None
-    )
-    return criterion_of_samples(choices, scores, codes, scoring)

@@ -14,20 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from immigrate.core.forms import QUADRATIC
-from immigrate.estimators._choice import CRITERIA
+from immigrate.estimators._choice import CRITERIA, best_temperature
 from immigrate.estimators._fitted import FittedMargin, FittedVote, References
+from immigrate.estimators._mixture import FittedMixture
 from immigrate.estimators._task import Task
 from immigrate.kernels.costs import pass_seconds
 from immigrate.prototypes import NOBODY, ClassCentres, Prototypes
 from immigrate.typing import Array, Codes, Mask
 
-Model = TypeVar("Model", FittedMargin, FittedVote)
+Model = TypeVar("Model", FittedMargin, FittedMixture, FittedVote)
 
 FACTORS = tuple(2.0**k for k in (1, 0.5, 0, -0.5, -1, -1.5, -2, -3, -4))
 # Samples that judge sigma: a fifth, as in cross-validation, up to a number that tells enough; and
@@ -67,6 +68,7 @@ def as_it_predicts(
     n_jobs: int | None,
     *,
     rules: Sequence[str] | None = None,
+    temperatures: Sequence[float] | None = None,
     scoring: str = "accuracy",
 ) -> Model:
     """A model that was fitted on `task`, with the references that `base` asks for."""
@@ -76,6 +78,7 @@ def as_it_predicts(
         resolved_references(base.references, task.is_sampled),
         is_sampled=task.is_sampled,
         rules=(model.rule,) if rules is None else rules,
+        temperatures=temperatures,
         scoring=scoring,
         random_state=base.random_state,
         n_jobs=n_jobs,
@@ -89,6 +92,7 @@ def with_references(
     *,
     is_sampled: bool,
     rules: Sequence[str],
+    temperatures: Sequence[float] | None = None,
     scoring: str = "accuracy",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -97,7 +101,7 @@ def with_references(
 
     Parameters
     ----------
-    model : FittedMargin or FittedVote
+    model : FittedMargin, FittedMixture or FittedVote
         As it was fitted, on all samples or on a sample.
     everybody : References
         All samples.
@@ -107,6 +111,8 @@ def with_references(
         Whether the model was fitted on a sample.
     rules : sequence of str
         Rules to choose from.
+    temperatures : sequence of float or None
+        Temperatures to choose from; None keeps that of the model.
     scoring : str
         The criterion of the choice.
     """
@@ -115,7 +121,8 @@ def with_references(
     random = check_random_state(random_state)
     is_judge = judges(everybody, prototypes, model.weights.size, random)
     others = kept(everybody.rows(~is_judge), prototypes, model.weights, random)
-    best = best_setting(model.on(others), everybody.rows(is_judge), rules, scoring, n_jobs)
+    offers = Offers(rules, temperatures, scoring)
+    best = best_setting(model.on(others), everybody.rows(is_judge), offers, n_jobs)
     return best.on(kept(everybody, prototypes, model.weights, random))
 
 
@@ -137,16 +144,29 @@ def judges(
     return is_judge
 
 
-def best_setting(
-    model: Model, judging: References, rules: Sequence[str], scoring: str, n_jobs: int | None
-) -> Model:
-    """The rule and the factor of sigma that do best on samples that are no references."""
+class Offers(NamedTuple):
+    """What there is to choose from, and the criterion."""
+
+    rules: Sequence[str]
+    temperatures: Sequence[float] | None
+    scoring: str
+
+
+def best_setting(model: Model, judging: References, offers: Offers, n_jobs: int | None) -> Model:
+    """The rule, temperature and factor of sigma that do best on samples that are no references."""
     X = np.full((len(judging.codes), len(judging.is_used)), np.nan)
     X[:, judging.is_used] = judging.values
-    candidates = [model.with_sigma_times(f).with_rule(rule) for rule in rules for f in FACTORS]
-    criteria = [
-        CRITERIA[scoring](*one.judgement(X, n_jobs), judging.codes).mean() for one in candidates
-    ]
+    candidates, criteria = [], []
+    for rule in offers.rules:
+        for factor in FACTORS:
+            one = model.with_sigma_times(factor).with_rule(rule, model.temperature)
+            score, sigma = one.judgement(X, n_jobs)
+            if offers.temperatures is not None:
+                unit = sigma / model.temperature
+                heat = best_temperature([(score, judging.codes)], unit, offers.temperatures)
+                one, sigma = one.with_rule(rule, heat), unit * heat
+            candidates.append(one)
+            criteria.append(CRITERIA[offers.scoring](score, sigma, judging.codes).mean())
     return candidates[int(np.argmax(criteria))]
 
 

@@ -24,16 +24,17 @@ from immigrate.typing import Array
 
 if TYPE_CHECKING:
     from immigrate.estimators._growth import Fit
+    from immigrate.estimators._mixture import FittedMixture
 
 
 class MarginClassifier(ClassifierMixin, StoredEstimator):
     """Eq. 9 and its relatives, over a fitted margin.
 
-    Relies on `model_`, the `FittedMargin` that a subclass sets in `fit`, beside scikit-learn's
-    own `classes_`; and on the parameter `n_jobs`.
+    Relies on `model_`, the `FittedMargin` or the mixture of them that a subclass sets in `fit`,
+    beside scikit-learn's own `classes_`; and on the parameter `n_jobs`.
     """
 
-    model_: FittedMargin
+    model_: FittedMargin | FittedMixture
     classes_: np.ndarray
     n_jobs: int | None
 
@@ -54,11 +55,14 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
 
     @by_partition
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities: a softmax of -score / sigma.
+        """Class probabilities: a softmax of -score / (temperature sigma).
 
-        With the rule "energy" this is the posterior of a kernel density estimate with kernel
-        exp(-q / sigma). With "distance" the same map is applied to the expected distances of
-        Eq. 9; the order agrees with `predict`, the calibration is poorer.
+        With the rule "energy" and a temperature of 1 this is the posterior of a kernel density
+        estimate with kernel exp(-q / sigma). With "distance" the same map is applied to the
+        expected distances of Eq. 9: the order agrees with `predict`, but margins of expected
+        distances are small beside a large sigma, and without a temperature below 1 the
+        probabilities are too near to one another. `ImmigrateClassifierCV` chooses the
+        temperature; see docs/probabilities.md.
 
         Parameters
         ----------
@@ -69,11 +73,12 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`; rows sum to 1.
         """
-        return class_probability(self._scores(X), self.model_.sigma)
+        check_is_fitted(self)
+        return class_probability(*self.model_.judgement(read_table(self, X), self.n_jobs))
 
     @by_partition
     def decision_function(self, X: Any) -> Array:
-        """Signed margin, in the units of the distance.
+        """Signed margin, in the units of the distance; of a mixture, the log odds.
 
         Parameters
         ----------
@@ -109,7 +114,9 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         The margin of a row, the score of the runner-up class less that of the predicted one, is a
         sum over features and pairs, because the distance is; with the rule "energy" one more part
         says how many samples of the two classes are near. Samples that the model was fitted on are
-        explained as `predict` sees them: they are their own nearest neighbours.
+        explained as `predict` sees them: they are their own nearest neighbours. The margin of a
+        mixture is the lead of its class in probability, spread over features and pairs as in
+        `BoostedImmigrateClassifier`.
 
         Parameters
         ----------
@@ -158,7 +165,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
     def __sklearn_tags__(self) -> Tags:
         return with_mixed_input(super().__sklearn_tags__())
 
-    def _adopt(self, model: FittedMargin, fit: Fit) -> None:
+    def _adopt(self, model: FittedMargin | FittedMixture, fit: Fit) -> None:
         """Become the model that a solver found; nothing here can fail."""
         self.model_ = model
         solution, seen = fit.solution, fit.task.references

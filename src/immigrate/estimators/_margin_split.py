@@ -30,6 +30,7 @@ class Member(NamedTuple):
     ----------
     weights : ndarray
     sigma : float
+    rule : {"distance", "energy"}
     say : float
         Its share of the votes.
     slope : ndarray of shape (n_rows,)
@@ -38,8 +39,17 @@ class Member(NamedTuple):
 
     weights: Array
     sigma: float
+    rule: str
     say: float
     slope: Array
+
+    def counted(self, parts: MarginParts, rows: slice) -> MarginParts:
+        """The parts of some rows as they count in the margin of all."""
+        if self.rule == "distance":
+            parts = parts._replace(
+                crowding=np.zeros_like(parts.crowding), free_energy=parts.distance
+            )
+        return parts.times(self.slope[rows], self.say)
 
 
 class Neighbours(NamedTuple):
@@ -89,7 +99,6 @@ def margin_split(
     members: Sequence[Member],
     classes: Codes,
     *,
-    rule: str,
     n_neighbours: int,
     n_jobs: int | None,
 ) -> MarginSplit:
@@ -97,12 +106,13 @@ def margin_split(
     problem = references.problem(n_threads(n_jobs))
     table, features = references.encoded(X), used_terms(references.encoding, members)
     weights, sigmas = [one.weights for one in members], [one.sigma for one in members]
+    has_crowding = any(one.rule == "energy" for one in members)
     margins, crowdings, terms, neighbours = [], [], [], []
     for rows in problem.row_blocks(len(table)):
         many = problem.margin_parts_many(table[rows], weights, sigmas, classes[:, rows])
-        says = zip(members, many)
-        total = reduce(MarginParts.plus, (p.times(m.slope[rows], m.say) for m, p in says))
-        margins.append(total.free_energy if rule == "energy" else total.distance)
+        counted = (member.counted(parts, rows) for member, parts in zip(members, many))
+        total = reduce(MarginParts.plus, counted)
+        margins.append(total.free_energy)
         crowdings.append(total.crowding)
         terms.append(term_parts(references.encoding, total.terms, features))
         is_own = classes[:, rows, None] == references.codes
@@ -112,7 +122,7 @@ def margin_split(
         np.concatenate(margins),
         features,
         np.concatenate(terms),
-        {"crowding": np.concatenate(crowdings)} if rule == "energy" else {},
+        {"crowding": np.concatenate(crowdings)} if has_crowding else {},
         Neighbours(*(np.concatenate(blocks, axis=1) for blocks in zip(*neighbours))),
     )
 

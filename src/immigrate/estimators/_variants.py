@@ -20,8 +20,8 @@ from immigrate.solvers.boosting import (
 
 # Steps in a round: fewer than the paper's 10 for a single model, which no round has to be.
 INNER_STEPS = 5
-# Chooses sigma and rule from a list of rules by a single model.
-Chooser = Callable[[Sequence[str]], tuple[float, str]]
+# Chooses sigma, rule and temperature from a list of rules by a single model.
+Chooser = Callable[[Sequence[str]], tuple[float, str, float]]
 
 
 class Variant(BaseEstimator, metaclass=ABCMeta):
@@ -53,8 +53,8 @@ class Variant(BaseEstimator, metaclass=ABCMeta):
     @abstractmethod
     def schedule(
         self, n_rounds: int, rules: Sequence[str], choose: Chooser
-    ) -> tuple[list[float], str]:
-        """One sigma per round, and the rule of all rounds."""
+    ) -> tuple[list[float], str, float]:
+        """One sigma per round, and the rule and temperature of all rounds."""
 
     @abstractmethod
     def error_floor(self, n_samples: int) -> float:
@@ -83,10 +83,10 @@ class Samme(Variant):
 
     def schedule(
         self, n_rounds: int, rules: Sequence[str], choose: Chooser
-    ) -> tuple[list[float], str]:
-        """The sigma and rule at which a single model does best, for all rounds."""
-        sigma, rule = choose(rules)
-        return [sigma] * n_rounds, rule
+    ) -> tuple[list[float], str, float]:
+        """The sigma, rule and temperature at which a single model does best, for all rounds."""
+        sigma, rule, temperature = choose(rules)
+        return [sigma] * n_rounds, rule, temperature
 
     def error_floor(self, n_samples: int) -> float:
         """Half a sample, so that a perfect learner gets a large vote and not an infinite one."""
@@ -142,13 +142,13 @@ class PaperBoosting(Variant):
 
     def schedule(
         self, n_rounds: int, rules: Sequence[str], choose: Chooser
-    ) -> tuple[list[float], str]:
+    ) -> tuple[list[float], str, float]:
         """The paper's falling sigma; nothing is chosen."""
         if len(rules) > 1:
             raise ValueError(
                 f"rules={rules!r} offers a choice and variant='paper' makes none; give one rule."
             )
-        return falling_sigmas(self.sigma_max, self.sigma_min, n_rounds), rules[0]
+        return falling_sigmas(self.sigma_max, self.sigma_min, n_rounds), rules[0], 1.0
 
     def error_floor(self, n_samples: int) -> float:
         """None: perfect learners are discarded."""

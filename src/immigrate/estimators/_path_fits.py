@@ -1,0 +1,76 @@
+"""Fits along a path of sigma: how well they are solved, on which samples, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.base import clone
+
+from immigrate.estimators._choice import Choices, PathPoint, Split, weight_path
+from immigrate.estimators._encoding import resolved_columns
+from immigrate.estimators._fitted import FittedMargin
+from immigrate.estimators._growth import Fit, grown_fit
+from immigrate.estimators._immigrate import ImmigrateClassifier
+from immigrate.estimators._margin_classifier import print_step
+from immigrate.estimators._task import Task, learning_tasks
+from immigrate.estimators._training import TrainingData
+from immigrate.solvers import Solver
+from immigrate.typing import Array, Codes
+
+# Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
+# many times wider, and the chosen one is then finished.
+PATH_TOLERANCE = 10
+# Along strengths less so: neighbours are near, and rough fits would stay where the last one ended.
+STRENGTH_TOLERANCE = 5
+
+
+def likeliest_of(path: Sequence[PathPoint]) -> FittedMargin:
+    """The model of a path that leave-one-out finds likeliest."""
+    return max((point.model for point in path), key=lambda model: model.log_likelihoods.mean())
+
+
+def as_encoded(base: ImmigrateClassifier, task: Task) -> ImmigrateClassifier:
+    """The base classifier with the choice between mismatch and levels made."""
+    columns = resolved_columns(base.columns)
+    nominal = "levels" if task.references.encoding.by_level else "mismatch"
+    return clone(base).set_params(columns=clone(columns).set_params(nominal=nominal))
+
+
+def path_solver(task: Task, choices: Choices) -> Solver:
+    """The solver of the path: a rougher one where the chosen fit is finished from there."""
+    is_by_strength = task.solver.can_warm_start and choices.n_prices > 1
+    if not task.is_warm and not is_by_strength:
+        return task.solver
+    factor = STRENGTH_TOLERANCE if is_by_strength else PATH_TOLERANCE
+    return task.solver.with_limits(tol=factor * task.solver.tol)
+
+
+def finished(task: Task, point: PathPoint, *, is_rough: bool, verbose: bool = False) -> Fit:
+    """The chosen fit taken on from the tolerance and the sample of the path to the user's."""
+    solution, sigma = point.solution, point.model.sigma
+    if not is_rough and not task.is_sampled:
+        return Fit(task, solution, np.zeros_like(solution.weights))
+    return grown_fit(
+        task,
+        sigma,
+        penalty=point.penalty,
+        start=solution.weights,
+        first_step=solution.next_step,
+        on_step=print_step if verbose and task.is_sampled else None,
+    )
+
+
+def scored_fold(
+    base: ImmigrateClassifier,
+    train: TrainingData,
+    test: tuple[Array, Codes],
+    choices: Choices,
+) -> Split:
+    """Scores of the test samples under every point of a path through the training samples."""
+    # One thread: folds are spread over processes.
+    task = learning_tasks(base, train, n_jobs=None)[0]
+    models = [point.model for point in weight_path(task, path_solver(task, choices), choices)]
+    X, codes = test
+    weights, sigmas = [model.weights for model in models], [model.sigma for model in models]
+    return Split(task.references.scores(X, weights, sigmas, n_jobs=None), codes)
