@@ -146,7 +146,7 @@ class Fold:
         references = task.references
         sigmas = sigma_grid("auto", references.table, task.start, references.encoding)
         choices = Choices(sigmas, (None,), BOTH)
-        path = weight_path(task, path_solver(task), choices)
+        path = weight_path(task, path_solver(task, choices), choices)
         weights = [point.model.weights for point in path]
         return {
             "sigmas": sigmas,
