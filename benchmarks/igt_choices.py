@@ -115,6 +115,8 @@ def _tuned(table, settings, seed):
             sigmas=SIGMAS,
             penalties=PENALTIES,
             rules=settings["rules"],
+            temperatures=(1.0,),
+            scoring="accuracy",
             cv=StratifiedKFold(settings["n_inner"], shuffle=True, random_state=seed),
         )
         correct += np.sum(model.fit(X_train, y_train).predict(X_test) == y_test)

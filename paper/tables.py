@@ -134,7 +134,12 @@ def _with_mean(
 ) -> pd.DataFrame:
     """Methods by data sets as text, with the mean over the shared data sets."""
     grid = _grid(rows, table, column, form)
-    mean = rows[rows["data"].isin(shared)].groupby("method")[column].mean()
+    # Without a value on one of them the mean would be over other data sets than the others'.
+    mean = (
+        rows[rows["data"].isin(shared)]
+        .groupby("method")[column]
+        .agg(lambda values: values.mean(skipna=False))
+    )
     grid["mean"] = [_text(mean.get(method), form) for method in grid.index]
     return grid
 

@@ -115,15 +115,21 @@ def immigrate_answers(data, **parameters):
     return lambda: margin_answers(im.ImmigrateClassifier(columns=RAW, **parameters), *data())
 
 
+# How paths chose when the answers were recorded.
+BY_ACCURACY = {"temperatures": (1.0,), "scoring": "accuracy"}
+
+
 def path_answers(data, **parameters):
     base = parameters.pop("estimator", im.ImmigrateClassifier()).set_params(columns=RAW)
-    return lambda: margin_answers(im.ImmigrateClassifierCV(base, **parameters), *data())
+    settings = BY_ACCURACY | parameters
+    return lambda: margin_answers(im.ImmigrateClassifierCV(base, **settings), *data())
 
 
 def boosted_answers(data, **parameters):
     solver = im.FullSteps if parameters.get("variant") == "paper" else im.Descent
     base = im.ImmigrateClassifier(solver=solver(max_iter=5), columns=RAW)
-    return lambda: margin_answers(im.BoostedImmigrateClassifier(base, **parameters), *data())
+    settings = BY_ACCURACY | parameters
+    return lambda: margin_answers(im.BoostedImmigrateClassifier(base, **settings), *data())
 
 
 def im4e_answers(data, **parameters):

@@ -2,6 +2,7 @@
 
 from paper.methods.adaboost import AdaBoost
 from paper.methods.discriminant import LinearDiscriminant
+from paper.methods.ebm import ExplainableBoosting
 from paper.methods.hiernet import HierNet
 from paper.methods.im4e import IM4E, BoostedScreened, ScreenedImmigrate
 from paper.methods.immigrate_boosted import BoostedDefault, BoostedPaper
@@ -50,6 +51,7 @@ METHODS: dict[str, Method] = {
         AdaBoost(),
         RandomForest(),
         XGBoost(),
+        ExplainableBoosting(),
         BoostedPaper(),
         BoostedDefault(),
         ScreenedImmigrate(),
