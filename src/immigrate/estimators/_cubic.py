@@ -51,7 +51,7 @@ class CubicImmigrateClassifier(MarginClassifier):
     W is in the set that `constraint` says, and T is not negative. Everything else is as in
     `ImmigrateClassifier`, which three features that act together mostly do not need: its
     neighbourhoods are local, so that it predicts a parity of three features from their own
-    weights (docs/three-way.md).
+    weights (docs/measurements/three-way.md).
 
     A weight says what the model uses and proves nothing. Whether three features act together is
     answered by ``InteractionTest(order=3)``.
