@@ -16,6 +16,10 @@ collection, in stratified 5-fold cross-validation. Methods:
 Results are written after each table, and tables that have them are not run again.
 
     IMMIGRATE_DATA=... python benchmarks/three_way.py      without the folder: generated tables
+    IMMIGRATE_DATA=... python benchmarks/three_way.py --slopes
+
+The second writes ``three_way_slopes.csv``: how steep the cost is in the true triple of the GAMETES
+table at the starting weights, against all other triples, by sigma over the median distance.
 """
 
 from __future__ import annotations
@@ -31,6 +35,9 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from immigrate import CubicImmigrateClassifier, ImmigrateClassifier, InteractionTest
+from immigrate.core.forms import Cubic
+from immigrate.estimators.sigma import typical_distance
+from immigrate.problems import MarginProblem
 
 RESULTS = Path(__file__).parent / "results" / "three_way.csv"
 N_SAMPLES, N_FEATURES, NOISE = 400, 10, 0.1
@@ -133,10 +140,32 @@ def table_rows(name, make):
         } | rows.mean().to_dict()
 
 
+def slope_rows(folder):
+    """Slopes of the cost in all triples at W = I / sqrt(p), T = 0."""
+    X, y = stored("GAMETES_3way_h02", folder)
+    Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
+    form = Cubic.of_all(Z.shape[1])
+    start = form.weights(np.eye(Z.shape[1]) / np.sqrt(Z.shape[1]), np.zeros(len(form.triples)))
+    problem = MarginProblem(Z, y, form=form)
+    median = typical_distance(Z, form.matrix(start))
+    true = (form.triples == [list(X).index(name) for name in TRUE]).all(axis=1)
+    for multiple in (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16):
+        slope = -form.triple_weights(problem.evaluate(start, multiple * median).gradient)
+        others = slope[~true]
+        row = {"sigma_over_median": multiple, "true_over_next": slope[true][0] / others.max()}
+        yield row | {"steeper_triples": int((others > slope[true][0]).sum())}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tables", nargs="*", help="some of the tables")
+    parser.add_argument("--slopes", action="store_true", help="slopes of triples at the start")
     options = parser.parse_args()
+    if options.slopes:
+        slopes = pd.DataFrame(slope_rows(os.environ["IMMIGRATE_DATA"]))
+        slopes.to_csv(RESULTS.with_name("three_way_slopes.csv"), index=False, float_format="%.4g")
+        print(slopes.to_string(index=False))
+        return
     done = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame({"table": []})
     for name, make in tables(os.environ.get("IMMIGRATE_DATA")):
         if name in set(done["table"]) or (options.tables and name not in options.tables):

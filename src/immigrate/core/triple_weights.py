@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.core.cones import WeightSet, nonnegative_part, unit
+from immigrate.core.cones import Answer, WeightSet, nonnegative_part, norm, unit
 from immigrate.typing import Array
 
 
@@ -49,9 +49,16 @@ class WithTriples:
     def prox(self, W: Array, step: float) -> Array:
         """The V of the set that minimises |V - W|^2 / 2 + step * value(V)."""
         matrix, of_triples = self._parts(W)
-        # On T >= 0 the penalty is linear: a shift.
-        shifted = nonnegative_part(of_triples - step * self.strength)
+        shifted = self._shifted(of_triples, step)
         return np.concatenate([self.matrices.prox(matrix, step).ravel(), shifted])
+
+    def best(self, A: Array, step: float) -> Answer:
+        """The proximal point, and what <A, V> - step * value(V) is at most for V of norm 1."""
+        matrix, of_triples = self._parts(A)
+        found, shifted = self.matrices.best(matrix, step), self._shifted(of_triples, step)
+        # Over a product of cones the largest values of the parts add up as sides of a triangle do.
+        most = None if found.most is None else float(np.hypot(max(found.most, 0), norm(shifted)))
+        return Answer(np.concatenate([found.weights.ravel(), shifted]), most)
 
     def value(self, W: Array) -> float:
         """The penalties of both, homogeneous of degree 1."""
@@ -61,6 +68,10 @@ class WithTriples:
     def scaled(self, W: Array) -> Array:
         """Scaled to norm 1."""
         return unit(W)
+
+    def _shifted(self, of_triples: Array, step: float) -> Array:
+        """On T >= 0 the penalty is linear, and its proximal map a shift."""
+        return nonnegative_part(of_triples - step * self.strength)
 
     def _parts(self, W: Array) -> tuple[Array, Array]:
         p = self.n_features

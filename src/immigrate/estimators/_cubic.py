@@ -36,6 +36,7 @@ from immigrate.typing import Array, Codes
 
 if TYPE_CHECKING:
     from immigrate.estimators._growth import Fit
+    from immigrate.estimators._mixture import FittedMixture
 
 # What the sigma of a fit is multiplied by for predictions, to choose from.
 NARROWER = (1 / 2, 1 / 4, 1 / 8, 1 / 16)
@@ -51,7 +52,7 @@ class CubicImmigrateClassifier(MarginClassifier):
     W is in the set that `constraint` says, and T is not negative. Everything else is as in
     `ImmigrateClassifier`, which three features that act together mostly do not need: its
     neighbourhoods are local, so that it predicts a parity of three features from their own
-    weights (docs/three-way.md).
+    weights (docs/measurements/three-way.md).
 
     A weight says what the model uses and proves nothing. Whether three features act together is
     answered by ``InteractionTest(order=3)``.
@@ -337,7 +338,7 @@ class CubicImmigrateClassifier(MarginClassifier):
         full[references.is_used] = size / size.sum()
         return full
 
-    def _adopt(self, model: FittedMargin, fit: Fit) -> None:
+    def _adopt(self, model: FittedMargin | FittedMixture, fit: Fit) -> None:
         super()._adopt(model, fit)
         form = self._form(model.references)
         self.weight_error_ = form.matrix(fit.error)

@@ -92,7 +92,7 @@ class PenaltyPath(BaseEstimator):
         # The path begins where this fit has ended.
         task.fits_without_pairs[sigma] = replace(found, last_pass=at)
         owner = task.references.encoding.owner
-        return penalty.entering_price(-at.gradient, task.weight_set, owner) / task.unit_at(sigma)
+        return penalty.entering_price(-at.gradient, task.cone, owner) / task.unit_at(sigma)
 
     def _with_strength(self, strength: float) -> PricedPenalty:
         penalty = resolved_penalty(self.penalty, "psd")

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from immigrate.checks import check_option
 from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm, share, unit
 from immigrate.core.forms import LINEAR, QUADRATIC, Form
+from immigrate.core.triple_weights import WithTriples
 from immigrate.estimators._encoding import Encoding, offered_encodings, resolved_columns
 from immigrate.estimators._fitted import FittedMargin, References
 from immigrate.estimators._penalty import Penalty
@@ -41,8 +42,8 @@ class Task:
     start : ndarray
         Where the weights start.
     solver : Solver
-    weight_set : Cone
-        Without a penalty.
+    weight_set : Cone or WithTriples
+        Without a penalty on features and pairs.
     references : References
         What prediction will need of the training data.
     is_warm : bool
@@ -60,7 +61,7 @@ class Task:
     problem: MarginProblem
     start: Array
     solver: Solver
-    weight_set: Cone
+    weight_set: Cone | WithTriples
     references: References
     is_warm: bool
     maker: TaskMaker
@@ -80,7 +81,13 @@ class Task:
         if penalty is None:
             return self.weight_set
         owner = self.references.encoding.owner
-        return penalty.weight_set(self.weight_set, owner, lambda: self.unit_at(sigma))
+        return penalty.weight_set(self.cone, owner, lambda: self.unit_at(sigma))
+
+    @property
+    def cone(self) -> Cone:
+        """The weight set of a matrix, which a penalty can be put on."""
+        assert isinstance(self.weight_set, Cone)
+        return self.weight_set
 
     def unit_at(self, sigma: float) -> float:
         """The unit of strengths: the norm of the gradient where the fit starts."""
@@ -162,7 +169,7 @@ class TaskMaker:
     screened : Screened
         Which features enter.
     solver : Solver
-    weight_set : Cone
+    weight_set : Cone or WithTriples
     form : Form
     start : callable
         From references to the weights that a fit starts from.
@@ -175,7 +182,7 @@ class TaskMaker:
     data: TrainingData
     screened: Screened
     solver: Solver
-    weight_set: Cone
+    weight_set: Cone | WithTriples
     form: Form
     start: Callable[[References], Array]
     sampler: Sampler

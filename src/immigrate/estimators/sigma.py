@@ -20,7 +20,7 @@ from immigrate.typing import Array, Codes, Mask
 
 # Measured over real tables: docs/measurements/choosing-sigma.md.
 AUTO_MULTIPLE = 0.125
-# With triples: docs/three-way.md.
+# With triples: docs/measurements/three-way.md.
 AUTO_MULTIPLE_OF_TRIPLES = 0.5
 AUTO_MULTIPLES = (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
 # Section 4.2: from 4, halved until it is not larger than 0.2.

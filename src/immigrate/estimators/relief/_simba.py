@@ -57,7 +57,7 @@ class Simba(MarginSelector):
     global_share : float, default=0.0
         Share of the margins to the means of the classes, between 0 and 1. 0 is Simba. The more
         labels are wrong the more it helps, as long as the means of the classes differ: in an XOR
-        they do not (docs/simba.md).
+        they do not (docs/measurements/simba.md).
     scale : {"range", None}, default="range"
         Numeric differences in units of the feature's range, or as they are. The length of
         the steps is in these units.
