@@ -171,7 +171,7 @@ class Chosen:
 
 
 def watching(mutant: Mutant, files: dict[str, bytes], tests: Iterable[Heard]) -> list[list[Heard]]:
-    """The tests that reach a mutant, in the mirrored folder and elsewhere, the quickest first."""
+    """The tests that reach a mutant: recorded answers, the mirrored folder, then the others."""
     if mutant.function:
         places = {f"{mutant.file}:{mutant.function}"}
     else:
@@ -183,12 +183,14 @@ def watching(mutant: Mutant, files: dict[str, bytes], tests: Iterable[Heard]) ->
         near = [t for t in tests if any(at.startswith(f"{mutant.file}:") for at in t.reached)]
     if not mutant.function:
         near += [test for test in tests if test.file == TUNED and test not in near]
-    # Recorded answers hold the most numbers, so that they are the likeliest to notice.
-    near.sort(key=lambda test: (not Path(test.file).name.startswith("test_same"), test.seconds))
+    near.sort(key=lambda test: test.seconds)
     folder = f"tests/{mutant.file.split('/')[0]}/"
-    own = [test for test in near if test.file.startswith(folder)]
-    others = [test for test in near if not test.file.startswith(folder)]
-    return [stage for stage in (_quickest(own), _quickest(others)) if stage]
+    stages: list[list[Heard]] = [[], [], []]
+    for test in near:
+        # Recorded answers hold the most numbers, so that they are the likeliest to notice.
+        is_recorded = Path(test.file).name.startswith("test_same")
+        stages[0 if is_recorded else 1 if test.file.startswith(folder) else 2].append(test)
+    return [stage for stage in map(_quickest, stages) if stage]
 
 
 def _quickest(tests: list[Heard]) -> list[Heard]:

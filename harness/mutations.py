@@ -347,7 +347,8 @@ def _is_counted(node: ast.expr) -> bool:
     Between other numbers ``<`` and ``<=`` differ at exact ties only, which nobody promises.
     """
     if isinstance(node, ast.BinOp):
-        return _is_counted(node.left) or _is_counted(node.right)
+        is_quotient = isinstance(node.op, ast.Div)
+        return not is_quotient and (_is_counted(node.left) or _is_counted(node.right))
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id == "len"
     if isinstance(node, ast.Subscript):

@@ -12,6 +12,11 @@ from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTes
 from immigrate.messages import Pulse, says_where_it_is, still, told_while_waiting, within
 
 
+@pytest.fixture(autouse=True)
+def _two_seconds(monkeypatch):
+    monkeypatch.setattr(messages, "SILENT_SECONDS", 2.0)
+
+
 class Clock:
     def __init__(self):
         self.now = 0.0

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sklearn
 from inference.problems import additive_problem, encoded, mixed_problem
 
 from immigrate.inference.additive import design, null_model
 from immigrate.inference.feature_evidence import LIGHTER, feature_evidence
 from immigrate.inference.outcomes import number_outcome
 from immigrate.inference.ridge import INTERCEPT_PENALTY
+from immigrate.inference.rows import LazyColumns
 from immigrate.inference.term_columns import low_columns, term_columns
 from immigrate.inference.term_forms import combined_log_p, form_results
 from immigrate.inference.term_moments import with_uncertainty, without_untestable
@@ -101,3 +103,25 @@ def test_names_of_three_classes_do_not_matter_to_the_evidence():
     np.testing.assert_allclose(
         found[0].log_p_given_others, found[1].log_p_given_others, rtol=1e-4, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 17])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_made_again_and_again_give_the_same_evidence(p, n_classes):
+    """One feature is left out at a time in memory, sixteen of them where rows are made."""
+    rng = np.random.default_rng(p)
+    X = rng.normal(size=(150, p))
+    y = np.argmax(X[:, :1] * np.arange(n_classes) + rng.gumbel(size=(150, n_classes)), axis=1)
+    found = []
+    for memory in (1024, 1e-3):
+        with sklearn.config_context(working_memory=memory):
+            data, model = null_model(encoded(X, y))
+            assert isinstance(model.Z, LazyColumns) == (memory < 1)
+            found.append(feature_evidence(data, model, model.contrasts(data)))
+    whole, made = found
+    np.testing.assert_allclose(made.log_p, whole.log_p, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        made.log_p_given_others, whole.log_p_given_others, rtol=1e-5, atol=1e-8
+    )
+    np.testing.assert_allclose(made.effects.forms, whole.effects.forms, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(made.effects.gain, whole.effects.gain, rtol=1e-5, atol=1e-6)

@@ -134,8 +134,8 @@ CASES = {
     "screened": evidence_on(class_study, screen=6),
     "screened numbers": evidence_on(number_study, screen=5),
     "screened wine": evidence_on(wine, screen=20, stepwise=False),
-    "little memory": evidence_on(class_study, working_memory=1),
-    "little memory, numbers": evidence_on(number_study, working_memory=1),
+    "little memory": evidence_on(class_study, working_memory=0.02),
+    "little memory, numbers": evidence_on(number_study, working_memory=0.02),
 }
 
 

@@ -280,3 +280,27 @@ def test_solvers_go_by_their_names_and_limits():
         even_start(Descent(init="random"), 4)
     with pytest.raises(ValueError, match="starts from even weights"):
         even_start(Descent(init=np.eye(2)), 2)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"init": "zeros"},
+        {"max_iter": 0},
+        {"max_iter": 1.5},
+        {"tol": -1e-9},
+        {"n_anchors": 0},
+        {"n_anchors": "most"},
+        {"n_references": 2.5},
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(bad):
+    (name,) = bad
+    with pytest.raises(ValueError, match=name):
+        Descent(**bad).checked()
+
+
+def test_parameters_that_make_sense_are_taken():
+    for good in ({"init": "im4e"}, {"init": np.eye(2)}, {"tol": 0.0}, {"n_anchors": 0.5}):
+        solver = Descent(**good)
+        assert solver.checked() is solver

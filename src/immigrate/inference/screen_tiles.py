@@ -115,7 +115,7 @@ class Marginal:
     def df(self) -> Array:
         """Degrees of freedom of the kernel form by three moments."""
         _, second, third = self.powers
-        return second**3 / np.maximum(third, TINY) ** 2
+        return np.divide(second**3, third**2, out=np.zeros_like(third), where=third > 0)
 
 
 def marginal(side: Side, squares: Array, total_weight: float) -> Marginal:
