@@ -21,7 +21,9 @@ def require_matplotlib(name: str) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError(f"{name} draws with matplotlib: pip install immigrate[plot]") from error
+        raise ImportError(
+            f"{name} draws with matplotlib: pip install 'immigrate[plot]'"
+        ) from error
     return plt
 
 

@@ -97,7 +97,7 @@ def template_environment() -> jinja2.Environment:
     try:
         import jinja2
     except ImportError as error:
-        raise ImportError("The report needs jinja2: pip install immigrate[report]") from error
+        raise ImportError("The report needs jinja2: pip install 'immigrate[report]'") from error
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
