@@ -53,6 +53,7 @@ from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.relief import (
     LFE,
     IRelief,
+    MultiSURF,
     Relief,
     ReliefF,
     Simba,
@@ -74,6 +75,7 @@ __all__ = [
     "ImmigrateClassifierCV",
     "ImmigrateSelector",
     "InteractionTest",
+    "MultiSURF",
     "OtherVersionWarning",
     "PairEffect",
     "PaperBoosting",
