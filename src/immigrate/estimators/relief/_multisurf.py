@@ -68,6 +68,12 @@ class MultiSURF(MarginSelector):
     --------
     ReliefF : A fixed number of neighbours.
 
+    Notes
+    -----
+    Where classes lie far apart, no miss is nearer than most, and hits alone decide: all scores are
+    below 0, and by default no feature is selected. Their order still tells which features vary
+    least within the classes; choose with `n_features_to_select` there, or use `ReliefF`.
+
     References
     ----------
     .. [1] R. J. Urbanowicz, R. S. Olson, P. Schmitt, M. Meeker and J. H. Moore, "Benchmarking
