@@ -56,9 +56,13 @@ def draw() -> Figure:
         start, end = place[above], place[target]
         axes.add_patch(
             FancyArrowPatch(
-                (0.62, start), (0.62, end), arrowstyle="-|>", mutation_scale=9,
+                (0.62, start),
+                (0.62, end),
+                arrowstyle="-|>",
+                mutation_scale=9,
                 connectionstyle=f"arc3,rad={-0.28 - 0.035 * (start - end):.3f}",
-                linewidth=0.5 + 0.35 * np.sqrt(count), alpha=0.65,
+                linewidth=0.5 + 0.35 * np.sqrt(count),
+                alpha=0.65,
                 color=colours[layers.index(above)],
             )
         )
