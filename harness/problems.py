@@ -258,6 +258,7 @@ ESTIMATORS: dict[str, Callable[[Generator], Any]] = {
     "Relief": lambda rng: im.Relief(
         metric=str(rng.choice(["euclidean", "manhattan"])), scale=_scale(rng), random_state=0
     ),
+    "MultiSURF": lambda _: im.MultiSURF(),
     "ReliefF": lambda rng: im.ReliefF(n_neighbors=int(rng.integers(1, 20))),
     "Simba": lambda rng: im.Simba(n_starts=2, scale=_scale(rng), random_state=0),
     "IRelief": lambda rng: im.IRelief(

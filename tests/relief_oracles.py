@@ -97,6 +97,23 @@ def relieff(d, y, sample_weight, k, metric="manhattan"):
     return w
 
 
+def multisurf(d, y, sample_weight, metric="manhattan"):
+    """ReliefF with the neighbours of a sample nearer than the mean less half a deviation."""
+    w = np.zeros(d.shape[2])
+    prior = np.bincount(y) / len(y)
+    for i, weight in enumerate(sample_weight / sample_weight.sum()):
+        distance = np.sqrt((d[i] ** 2).sum(axis=1)) if metric == "euclidean" else d[i].sum(axis=1)
+        to_others = np.delete(distance, i)
+        limit = to_others.mean() - to_others.std() / 2
+        for c in set(y):
+            members = [j for j in range(len(y)) if j != i and y[j] == c]
+            near = [j for j in members if distance[j] < limit - 1e-9]
+            side = -1 if c == y[i] else prior[c] / (1 - prior[y[i]])
+            for j in near:
+                w += weight * side * d[i, j] / len(near)
+    return w
+
+
 def simba_margin(d, y, w, i):
     """(|x - nearmiss(x)|_w - |x - nearhit(x)|_w) / 2 with |z|_w = sqrt(sum w^2 z^2)."""
     length = np.sqrt((d[i] ** 2) @ w**2)

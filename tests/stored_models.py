@@ -1,7 +1,8 @@
 """Fitted models on disk, one of every kind, and what they answered when they were stored.
 
-``python tests/stored_models.py`` writes those of the version at hand to ``data/models``; once a
-version is released they stay as they are, and `estimators/test_stored.py` loads them for ever.
+``python tests/stored_models.py`` writes those of the version at hand to ``data/models``, and with
+names after it those alone; once a version is released they stay as they are, and
+`estimators/test_stored.py` loads them for ever.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ MODELS = {
     "ImmigrateClassifierCV": im.ImmigrateClassifierCV(),
     "ImmigrateSelector": im.ImmigrateSelector(pairs=True, test=True),
     "InteractionTest": im.InteractionTest(),
+    "MultiSURF": im.MultiSURF(),
     "Relief": im.Relief(),
     "ReliefF": im.ReliefF(),
     "Simba": im.Simba(n_starts=1),
@@ -104,18 +106,19 @@ def load(path: Path):
 FORMATS = (".pickle", ".joblib", ".skops")
 
 
-def main() -> None:
-    """Write the models of this version."""
+def main(*names: str) -> None:
+    """Write the models of this version, all or those that are named."""
     folder = FOLDER / im.__version__
     folder.mkdir(parents=True, exist_ok=True)
-    said = {}
-    for name in MODELS:
+    kept = folder / "answers.json"
+    said = json.loads(kept.read_text()) if names else {}
+    for name in names or MODELS:
         model = fitted(name)
         said[name] = answers(name, model)
         for suffix in FORMATS:
             dump(model, folder / f"{name}{suffix}")
-    (folder / "answers.json").write_text(json.dumps(said, indent=0))
+    kept.write_text(json.dumps({name: said[name] for name in MODELS}, indent=0))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

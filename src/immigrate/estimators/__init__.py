@@ -54,6 +54,7 @@ from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.relief import (
     LFE,
     IRelief,
+    MultiSURF,
     Relief,
     ReliefF,
     Simba,
@@ -75,6 +76,7 @@ __all__ = [
     "ImmigrateClassifierCV",
     "ImmigrateSelector",
     "InteractionTest",
+    "MultiSURF",
     "OtherVersionWarning",
     "PairEffect",
     "PaperBoosting",

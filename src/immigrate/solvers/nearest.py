@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immigrate.core.mixed_table import MixedTable
-from immigrate.kernels.nearest_rule import Nearest, Pairs
+from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
 from immigrate.typing import Array
 
 Statistic = Callable[[Pairs], Array]
@@ -32,6 +32,7 @@ def one_pass(
     statistic: Statistic,
     *,
     sides: Array,
+    narrowed: Callable[[Pairs], Pairs] | None = None,
     anchors: NDArray[np.intp] | None = None,
     anchor_weight: Array | None = None,
     n_threads: int = 1,
@@ -46,6 +47,8 @@ def one_pass(
         From pairs with signed weights D_n c_nj s(y_n, y_j) to an array.
     sides : ndarray of shape (n_classes, n_classes)
         s: how a neighbour of each class counts for an anchor of each class.
+    narrowed : callable, optional
+        Chooses among the pairs that `rule` gives, and weighs them anew. By default all stay.
     anchors : ndarray of int, optional
         By default every sample.
     anchor_weight : ndarray of shape (n,), optional
@@ -63,10 +66,29 @@ def one_pass(
 
     def block_statistic(block: NDArray[np.intp]) -> Array:
         pairs = nearest_pairs(table, block, even, rule)
+        pairs = pairs if narrowed is None else narrowed(pairs)
         return statistic(signed(pairs, table.y, sides, D))
 
     total: Array = sum_over_anchors(block_statistic, anchors, n, n_threads)
     return total
+
+
+def nearer_than_most(pairs: Pairs, y: NDArray[np.intp], *, is_squared: bool) -> Pairs:
+    """The neighbours of MultiSURF, of pairs of some anchors with all other samples.
+
+    Those nearer than the mean distance of their anchor by more than half a standard deviation; the
+    neighbours of one class share a weight of 1.
+    """
+    _, of = np.unique(pairs.anchor, return_inverse=True)
+    distance = np.sqrt(pairs.distance) if is_squared else pairs.distance
+    count = np.bincount(of)
+    mean = np.bincount(of, distance) / count
+    spread = np.sqrt(np.bincount(of, (distance - mean[of]) ** 2) / count)
+    # Distances that are equal but for rounding are on one side of the limit.
+    is_near = distance < (mean - spread / 2)[of] * (1 - TIE)
+    group = of[is_near] * (y.max() + 1) + y[pairs.neighbour[is_near]]
+    chosen = Pairs(*(column[is_near] for column in pairs))
+    return chosen._replace(weight=1 / np.bincount(group)[group])
 
 
 def signed(pairs: Pairs, y: NDArray[np.intp], sides: Array, anchor_weight: Array) -> Pairs:

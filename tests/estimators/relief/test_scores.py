@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
-from immigrate import LFE, Descent, FullSteps, IRelief, Relief, ReliefF, Simba
+from immigrate import LFE, Descent, FullSteps, IRelief, MultiSURF, Relief, ReliefF, Simba
 from immigrate.core.forms import LINEAR
 from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators.relief._simba import Margin
@@ -31,6 +31,17 @@ def test_relief(kind, n_classes, metric):
     X, y, is_categorical, weight, d = cases(kind, n_classes)
     model = Relief(metric=metric, categorical_features=is_categorical).fit(X, y, weight)
     expected = oracle.relief(d, y, weight, metric)
+    np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("kind", KINDS)
+def test_multisurf(kind, n_classes, metric, missing):
+    X, y, is_categorical, weight, d = cases(kind, n_classes, missing=missing)
+    model = MultiSURF(metric=metric, categorical_features=is_categorical).fit(X, y, weight)
+    expected = oracle.multisurf(d, y, weight, metric)
     np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-12)
 
 

@@ -12,12 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import LFE, Descent, IRelief, Relief, ReliefF, Simba
+from immigrate import LFE, Descent, IRelief, MultiSURF, Relief, ReliefF, Simba
 from immigrate.columns import ColumnWarning
 
 SELECTORS = [
     Relief(),
     ReliefF(),
+    MultiSURF(),
     Simba(n_starts=2, random_state=0),
     Simba(n_starts=2, global_share=0.5, random_state=0),
     IRelief(sigma=0.3),
