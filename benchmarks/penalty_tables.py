@@ -83,6 +83,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("IMMIGRATE_DATA"))
     parser.add_argument("--tables", nargs="+", default=SMALL)
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--folds", type=int, default=10)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -90,7 +91,7 @@ def main():
     if not done:
         RESULTS.write_text(",".join(HEAD) + "\n")
     for code in options.tables:
-        names = [name for name in METHODS if (code, name) not in done]
+        names = [name for name in options.methods if (code, name) not in done]
         rows = list(rows_of(code, load(code, options.data), names, options.folds)) if names else []
         with RESULTS.open("a", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)

@@ -2,7 +2,7 @@
 
     python benchmarks/stability_noise.py
 
-100 samples of 10 standard normal features, labels drawn by a coin, 200 replicates, 25 splits.
+80 samples of 8 standard normal features, labels drawn by a coin, 200 replicates, 15 splits.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def main():
         if seed in done:
             continue
         rng = np.random.default_rng(seed)
-        X, y = rng.standard_normal((100, 10)), rng.permutation(np.arange(100) % 2)
+        X, y = rng.standard_normal((80, 8)), rng.permutation(np.arange(80) % 2)
         rows = []
         for threshold, max_false in SETTINGS:
             found = StabilitySelection(
-                threshold=threshold, max_false=max_false, n_splits=25, random_state=seed
+                threshold=threshold, max_false=max_false, n_splits=15, random_state=seed
             ).fit(X, y)
             bound = f"{found.expected_false_:.4f}"
             rows.append((threshold, max_false, seed, found.n_pairs_, bound, len(found.selected_)))

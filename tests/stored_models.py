@@ -34,6 +34,7 @@ MODELS = {
     "Relief": im.Relief(),
     "ReliefF": im.ReliefF(),
     "Simba": im.Simba(n_starts=1),
+    "StabilitySelection": im.StabilitySelection(n_splits=2, random_state=0),
     "screened": im.ImmigrateClassifier(screen="im4e"),
     "margin_knn": im.make_margin_knn(im.ReliefF()),
 }
@@ -74,7 +75,10 @@ def answers(name: str, model) -> dict[str, list]:
         said["predict"] = model.predict(X).tolist()
     if hasattr(model, "feature_importances_"):
         said["feature_importances_"] = model.feature_importances_.tolist()
-    if hasattr(model, "table_"):
+    if hasattr(model, "frequencies_"):
+        said["frequencies_"] = model.frequencies_.tolist()
+        said["table_"] = [*model.table_["feature_1"], *model.table_["frequency"]]
+    elif hasattr(model, "table_"):
         said["table_"] = [*model.table_["feature_1"], *model.table_["p_value"]]
         said["summary"] = model.summary().splitlines()
     return said
