@@ -28,6 +28,7 @@ MODELS = {
     "IRelief": im.IRelief(),
     "ImmigrateClassifier": im.ImmigrateClassifier(),
     "ImmigrateClassifierCV": im.ImmigrateClassifierCV(),
+    "mixture": im.ImmigrateClassifierCV(combine="mixture"),
     "ImmigrateSelector": im.ImmigrateSelector(pairs=True, test=True),
     "InteractionTest": im.InteractionTest(),
     "MultiSURF": im.MultiSURF(),

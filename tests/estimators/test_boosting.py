@@ -46,7 +46,8 @@ def test_votes_are_what_the_learners_say(binary, variant, rule):
         boltzmann = np.exp(-q / learner.sigma)
         per_class = np.stack([boltzmann[:, y == c] for c in (0, 1)]).sum(axis=2)
         distance = np.stack([(boltzmann * q)[:, y == c] for c in (0, 1)]).sum(axis=2) / per_class
-        share = (per_class if rule == "energy" else np.exp(-distance / learner.sigma)).T
+        weight = per_class if rule == "energy" else np.exp(-distance / learner.sigma)
+        share = weight.T ** (1 / model.temperature_)
         share /= share.sum(axis=1, keepdims=True)
         total += learner.vote * (share if variant == "samme" else np.eye(2)[share.argmax(axis=1)])
     expected = total / sum(learner.vote for learner in model.estimators_)
@@ -70,7 +71,9 @@ def test_rule_is_the_one_with_which_a_single_model_predicts_best():
             for rule in ("energy", "distance")
         }
         single = ImmigrateClassifier(solver=Descent(max_iter=5), columns=raw)
-        chosen.append(BoostedImmigrateClassifier(single, sigmas=[sigma]).fit(X, y).rule_)
+        chosen.append(
+            BoostedImmigrateClassifier(single, sigmas=[sigma], scoring="accuracy").fit(X, y).rule_
+        )
         assert chosen[-1] == max(right, key=right.get)
     assert set(chosen) == {"energy", "distance"}
 
@@ -183,6 +186,18 @@ def test_label_noise_does_not_collapse_the_vote():
         single = one.score(X[test], clean[test])
         gain.append(boosted - single)
     assert np.mean(gain) > -0.01
+
+
+def test_learners_vote_at_the_temperature_of_a_single_model(binary):
+    X, y = binary
+    single = ImmigrateClassifier(solver=Descent(tol=1e-2))
+    model = BoostedImmigrateClassifier(single, n_estimators=2).fit(X, y)
+    path = ImmigrateClassifierCV(single).fit(X, y)
+    assert (model.rule_, model.temperature_) == (path.rule_, path.temperature_)
+    other = BoostedImmigrateClassifier(single, n_estimators=2, temperatures=(3.0,)).fit(X, y)
+    assert other.temperature_ == 3.0
+    paper = BoostedImmigrateClassifier(n_estimators=2, variant="paper").fit(X, y)
+    assert paper.temperature_ == 1.0
 
 
 def test_three_classes():
