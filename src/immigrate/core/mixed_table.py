@@ -87,7 +87,6 @@ def mixed_table(
         for f in np.flatnonzero(has_gap)
     ]
     span = difference_units(values, is_categorical)
-    low = np.where(is_categorical, 0.0, _lowest(values))
     return MixedTable(
         values,
         is_categorical,
@@ -96,16 +95,11 @@ def mixed_table(
         np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE).astype(np.intp),
         np.array([one for one, _ in filled]).reshape(-1, n_classes, n),
         np.array([both for _, both in filled]).reshape(-1, n_classes, n_classes),
-        _screen(values, low, span),
+        # From 0 on: float32 has few digits, and none is spent on an offset.
+        np.ascontiguousarray((values / span).T, dtype=np.float32),
         span,
         _runs(~is_categorical & ~has_gap),
     )
-
-
-def _screen(values: Array, low: Array, span: Array) -> NDArray[np.float32]:
-    # Halves do not overflow. Where nothing is known there is no lowest value, and none is needed.
-    shifted = values / 2 - np.where(np.isfinite(low), low, 0.0) / 2
-    return np.ascontiguousarray((shifted / (span / 2)).T, dtype=np.float32)
 
 
 def _codes(x: Array) -> Array:
