@@ -67,7 +67,7 @@ def measured(n, p, k, repeat, clock):
     methods = fits(k, n_jobs=-1 if clock == "wall" else 1)
     # The first run compiles.
     for fit in methods.values():
-        seconds(fit, X[:200], y[:200], clock)
+        seconds(fit, X[:400], y[:400], clock)
     best, scores = dict.fromkeys(methods, np.inf), {}
     for _ in range(repeat):
         for name, fit in methods.items():

@@ -87,6 +87,9 @@ def main() -> None:
             check()
     except NotReadyError as reason:
         sys.exit(f"Not ready: {reason}")
+    if only:
+        print(f"Package, changelog and citation agree on {version()}.")
+        return
     print(f"immigrate {version()} is ready. The next steps are yours:")
     print(f"  git tag -a v{version()} -m 'immigrate {version()}' && git push --tags")
     print("  twine upload build/dist/*")
