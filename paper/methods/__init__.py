@@ -6,7 +6,11 @@ from paper.methods.ebm import ExplainableBoosting
 from paper.methods.hiernet import HierNet
 from paper.methods.im4e import IM4E, BoostedScreened, ScreenedImmigrate
 from paper.methods.immigrate_boosted import BoostedDefault, BoostedPaper
-from paper.methods.immigrate_single import ImmigrateDefault, ImmigratePaper
+from paper.methods.immigrate_single import (
+    ImmigrateDefault,
+    ImmigratePaper,
+    ImmigratePenalised,
+)
 from paper.methods.lasso import Lasso
 from paper.methods.lmnn import LargeMarginNeighbors
 from paper.methods.majority import Majority
@@ -48,6 +52,7 @@ METHODS: dict[str, Method] = {
         IM4E(),
         ImmigratePaper(),
         ImmigrateDefault(),
+        ImmigratePenalised(),
         AdaBoost(),
         RandomForest(),
         XGBoost(),

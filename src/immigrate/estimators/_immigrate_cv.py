@@ -95,7 +95,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         Predicted classes depend on it through the choice of sigma and rule only.
     scoring : {"neg_log_loss", "accuracy", "balanced_accuracy"}, default="neg_log_loss"
         The criterion. The log-loss tells candidates apart that make as many errors, and chooses
-        better ones in accuracy too (docs/choosing-sigma.md).
+        better ones in accuracy too (docs/measurements/choosing-sigma.md).
     combine : {"best", "mixture"}, default="best"
         "best" is the best candidate. "mixture" averages the class probabilities of all candidates
         at all temperatures, with the shares that make the judging samples likeliest: somewhat

@@ -63,7 +63,7 @@ class MarginClassifier(CallbackSupportMixin, ClassifierMixin, StoredEstimator):
         expected distances of Eq. 9: the order agrees with `predict`, but margins of expected
         distances are small beside a large sigma, and without a temperature below 1 the
         probabilities are too near to one another. `ImmigrateClassifierCV` chooses the
-        temperature; see docs/probabilities.md.
+        temperature; see docs/guide/probabilities.md.
 
         Parameters
         ----------
