@@ -170,7 +170,9 @@ class Chosen:
             os.write(self.pipe, report.nodeid.encode())
 
 
-def watching(mutant: Mutant, files: dict[str, bytes], tests: Iterable[Heard]) -> list[list[Heard]]:
+def watching(
+    mutant: Mutant, files: dict[str, bytes], tests: Iterable[Heard], enough: float = ENOUGH
+) -> list[list[Heard]]:
     """The tests that reach a mutant: recorded answers, the mirrored folder, then the others."""
     if mutant.function:
         places = {f"{mutant.file}:{mutant.function}"}
@@ -190,14 +192,14 @@ def watching(mutant: Mutant, files: dict[str, bytes], tests: Iterable[Heard]) ->
         # Recorded answers hold the most numbers, so that they are the likeliest to notice.
         is_recorded = Path(test.file).name.startswith("test_same")
         stages[0 if is_recorded else 1 if test.file.startswith(folder) else 2].append(test)
-    return [stage for stage in map(_quickest, stages) if stage]
+    return [kept for stage in stages if (kept := _quickest(stage, enough))]
 
 
-def _quickest(tests: list[Heard]) -> list[Heard]:
+def _quickest(tests: list[Heard], enough: float) -> list[Heard]:
     total, kept = 0.0, []
     for test in tests:
         total += test.seconds
-        if total > ENOUGH and kept:
+        if total > enough and kept:
             break
         kept.append(test)
     return kept
@@ -279,7 +281,10 @@ def drawn(mutants: list[tuple[int, Mutant]], most: int, seed: int) -> list[tuple
 
 
 def fates(
-    chosen: Sequence[tuple[int, Mutant]], files: dict[str, bytes], tests: list[Heard]
+    chosen: Sequence[tuple[int, Mutant]],
+    files: dict[str, bytes],
+    tests: list[Heard],
+    enough: float = ENOUGH,
 ) -> Iterator[Fate]:
     """What becomes of each mutant; survivors are told at once."""
     known = equivalents()
@@ -288,7 +293,8 @@ def fates(
         if reason:
             fate = Fate(number, mutant, "equivalent", reason=reason)
         else:
-            fate = fate_of(number, mutant, files[mutant.file], watching(mutant, files, tests))
+            stages = watching(mutant, files, tests, enough)
+            fate = fate_of(number, mutant, files[mutant.file], stages)
         yield fate
         if not fate.is_caught:
             print(f"{number} {fate.outcome} ({fate.seconds:.0f} s): {mutant}", flush=True)
@@ -343,6 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--files", nargs="*", default=[""], help="beginnings of paths")
     parser.add_argument("--number", type=int, nargs="*", help="plant these alone")
+    parser.add_argument("--seconds", type=float, default=ENOUGH, help="of tests in each stage")
     options = parser.parse_args(arguments)
     files = mutated_files()
     tests = reach(files)
@@ -359,7 +366,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found: list[Fate] = []
     # Ctrl-C ends a run early, and what was seen is told.
     with contextlib.suppress(KeyboardInterrupt):
-        found.extend(fates(chosen, files, tests))
+        found.extend(fates(chosen, files, tests, options.seconds))
     print(summary(found))
     return int(score(found) < 0.9)
 

@@ -48,3 +48,16 @@ def test_an_adjustment_is_its_formula():
     }
     for kind, log_p in expected.items():
         np.testing.assert_array_equal(Adjustment(kind).log_adjusted(family), log_p)
+
+
+def test_no_adjusted_p_is_above_one():
+    log_p = np.log([0.4, 0.9, 1.0])
+    for adjusted in (holm(log_p), benjamini_hochberg(log_p), benjamini_hochberg(log_p, 50, 3)):
+        assert np.all(adjusted <= 0)
+        assert np.all(adjusted >= log_p)
+
+
+def test_tests_rejected_before_count_as_tests_and_as_finds():
+    """As if they were listed with p-values of 0."""
+    everything = benjamini_hochberg(np.log(np.r_[1e-300, 1e-300, P]))
+    np.testing.assert_allclose(benjamini_hochberg(np.log(P), n_found=2), everything[2:])
