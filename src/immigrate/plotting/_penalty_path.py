@@ -35,10 +35,12 @@ class PenaltyPathDisplay:
     strengths : ndarray of shape (n_strengths,)
         Largest first; 0 is no penalty.
     weights : ndarray of shape (n_strengths, n_features, n_features)
+        Weights at each strength.
     scores : pandas.DataFrame
         A row per strength, in their order, with columns `selection_score`, `standard_error` and
         `is_chosen`.
     feature_names : array-like of str
+        Names of the features, in the order of the weights.
 
     Attributes
     ----------
