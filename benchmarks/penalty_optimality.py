@@ -3,8 +3,7 @@
     python benchmarks/penalty_optimality.py
 
 200 problems: 20 to 40 samples, 2 to 6 features, 2 or 3 classes, sigma from 0.1 to 10, strengths
-from 0.003 to 0.5. Fits end at a relative gap of 1e-6, with
-non-negative weights of 1e-10. For non-negative weights with l1 the
+from 0.003 to 0.5. Fits end at a relative gap of 1e-6. For non-negative weights with l1 the
 conditions of Karush, Kuhn and Tucker are checked element by element at the end, in units of the
 gradient: G_ab - price_ab = mu W_ab where W_ab > 0, and G_ab <= price_ab where W_ab = 0.
 """
@@ -29,8 +28,7 @@ PENALTIES = {
     "l1 of all": lambda strength: L1(strength, penalise="all"),
     "l2": L2,
 }
-# Non-negative steps are formulas and cheap.
-TOL = {"psd": 1e-6, "nonnegative": 1e-10, "both": 1e-6}
+TOL = 1e-6
 HEAD = (
     *("constraint", "penalty", "problems", "gap_below_tol", "no_direction", "not_converged"),
     *("largest_gap", "largest_rise", "largest_kkt", "free_is_plain", "strong_is_diagonal"),
@@ -65,7 +63,7 @@ def kkt(problem, sigma, W, price):
 
 def row_of(constraint, name, n_problems):
     make, stops, gaps, rises, residuals = PENALTIES[name], [], [], [], []
-    is_free, is_diagonal, tol = [], [], TOL[constraint]
+    is_free, is_diagonal, tol = [], [], TOL
     for seed in range(n_problems):
         problem, start, sigma, strength = drawn(seed)
         place = (constraint, problem, start, sigma)

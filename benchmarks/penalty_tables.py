@@ -2,8 +2,9 @@
 
     IMMIGRATE_DATA=... python benchmarks/penalty_tables.py
 
-Ten folds, the same for all, non-negative weights, sigma and rule by leave-one-out in the training
-folds. Finished methods of a table are read from the results, so that a run can be taken up again.
+Ten folds, the same for all, non-negative weights, sigma and rule by leave-one-out log-loss in the
+training folds, or by leave-one-out accuracy where the name says so. Finished methods of a table
+are read from the results, so that a run can be taken up again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
@@ -24,17 +26,16 @@ from paper.datasets import SMALL, load
 RESULTS = Path(__file__).parent / "results" / "penalty_tables.csv"
 HEAD = ("table", "method", "fold", "accuracy", "n_pairs", "n_possible", "seconds")
 BASE = ImmigrateClassifier(constraint="nonnegative")
+PATH = ImmigrateClassifierCV(BASE, penalties="path")
 METHODS = {
     "none": ImmigrateClassifierCV(BASE),
     "prune": ImmigrateClassifierCV(BASE, penalties=("prune",)),
-    "l1 best": ImmigrateClassifierCV(BASE, penalties="path"),
-    "l1 1se": ImmigrateClassifierCV(BASE, penalties="path", one_standard_error=True),
-    "l1 1se log-loss": ImmigrateClassifierCV(
-        BASE, penalties="path", one_standard_error=True, scoring="neg_log_loss"
-    ),
-    "none log-loss": ImmigrateClassifierCV(BASE, scoring="neg_log_loss"),
-    "prune log-loss": ImmigrateClassifierCV(BASE, penalties=("prune",), scoring="neg_log_loss"),
-    "l1 best log-loss": ImmigrateClassifierCV(BASE, penalties="path", scoring="neg_log_loss"),
+    "l1 best": clone(PATH),
+    "l1 1se": clone(PATH).set_params(one_standard_error=True),
+    "none by accuracy": ImmigrateClassifierCV(BASE, scoring="accuracy"),
+    "prune by accuracy": ImmigrateClassifierCV(BASE, penalties=("prune",), scoring="accuracy"),
+    "l1 best by accuracy": clone(PATH).set_params(scoring="accuracy"),
+    "l1 1se by accuracy": clone(PATH).set_params(scoring="accuracy", one_standard_error=True),
 }
 
 
