@@ -81,7 +81,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         Choices for `penalty` of `ImmigrateClassifier`, such as ``(None, L1(0.03), L1(0.1))``;
         ``(None, "prune")`` is the paper's. "path" is ``PenaltyPath()``: strengths of `L1` from
         the one that leaves no pair to none. They are there for a matrix that can be read: none
-        of these raised the accuracy on average (docs/measurements/penalties.md).
+        raised the accuracy by more than the noise (docs/measurements/penalties.md).
     rules : tuple, default=("energy", "distance")
         Choices for `rule` of `ImmigrateClassifier`. The free energy is better with small
         neighbourhoods and unbalanced classes, the expected distance at large sigma.
