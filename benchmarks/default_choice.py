@@ -9,8 +9,8 @@ order of the alphabet, fixed before anything was run) and are checked on half B.
 A path is fitted once per fold and constraint. Its leave-one-out scores and its scores of the test
 samples are all that the ways of choosing need; --keep names a folder for them, so that a run goes
 on where it was stopped. Fits end at the gap of the path, which is ten times the one at which the
-chosen fit of `ImmigrateClassifierCV` ends. Writes results/default_choice.csv: a row per repeat, its
-folds joined by spaces, and the sums over them that a reliability curve needs.
+chosen fit of `ImmigrateClassifierCV` ends. Writes results/default_choice.csv: a row per repeat,
+its folds joined by spaces, and the sums over them that a reliability curve needs.
 """
 
 from __future__ import annotations
