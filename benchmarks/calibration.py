@@ -34,6 +34,9 @@ DRAWN = (OLD, NEW, "mixture", "random forest", "XGBoost", "logistic regression")
 
 def main():
     results = pd.read_csv(RESULTS)
+    for value in ("log_loss", "brier", "accuracy"):
+        folds = results[value].str.split(" ")
+        results[value] = [np.mean([float(one) for one in row]) for row in folds]
     curves = {way: curve(results[results["way"] == way]) for way in WAYS}
     print(markdown(table(results, curves)))
     draw(curves)

@@ -9,7 +9,8 @@ order of the alphabet, fixed before anything was run) and are checked on half B.
 A path is fitted once per fold and constraint. Its leave-one-out scores and its scores of the test
 samples are all that the ways of choosing need; --keep names a folder for them, so that a run goes
 on where it was stopped. Fits end at the gap of the path, which is ten times the one at which the
-chosen fit of `ImmigrateClassifierCV` ends. Writes results/default_choice.csv, a row per fold.
+chosen fit of `ImmigrateClassifierCV` ends. Writes results/default_choice.csv: a row per repeat,
+its folds joined by spaces, and the sums over them that a reliability curve needs.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def main():
     ]
     results = pd.DataFrame(rows)
     if options.tables == TABLES:
-        results.to_csv(RESULTS, index=False, float_format="%.6g")
+        packed(results).to_csv(RESULTS, index=False)
     report(results)
 
 
@@ -206,14 +207,25 @@ def measures(p, fold):
     y = fold.y_test
     own = np.where(y == 1, p, 1 - p)
     which = np.minimum((p * N_BINS).astype(int), N_BINS - 1)
-    sums = [np.bincount(which, weights, N_BINS) for weights in (np.ones(len(y)), p, y)]
     return {
         "accuracy": 100 * np.mean((p > 0.5) == (y == 1)),
         "log_loss": -np.log(np.maximum(own, SMALLEST_PROBABILITY)).mean(),
         "brier": np.mean((p - y) ** 2),
-        "n": len(y),
-        "bins": " ".join(f"{n:.0f}:{sum_p:.4g}:{sum_y:.0f}" for n, sum_p, sum_y in zip(*sums)),
+        "bins": np.array([np.bincount(which, w, N_BINS) for w in (np.ones(len(y)), p, y)]),
     }
+
+
+def packed(results):
+    """One row for the folds of a repeat."""
+    rows = []
+    for key, group in results.groupby(["table", "repeat", "way"], sort=False):
+        row = dict(zip(("table", "repeat", "way"), key))
+        for value in ("accuracy", "log_loss", "brier"):
+            row[value] = " ".join(f"{one:.4g}" for one in group[value])
+        count, said, seen = group["bins"].sum()
+        row["bins"] = " ".join(f"{n:.0f}:{p:.4g}:{y:.0f}" for n, p, y in zip(count, said, seen))
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def report(results):
