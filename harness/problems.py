@@ -251,6 +251,11 @@ ESTIMATORS: dict[str, Callable[[Generator], Any]] = {
         references=_references(rng),
         random_state=0,
     ),
+    "StabilitySelection": lambda rng: im.StabilitySelection(
+        _classifier(rng).set_params(penalty=None, constraint="nonnegative", references=None),
+        n_splits=int(rng.integers(1, 4)),
+        random_state=0,
+    ),
     "InteractionTest": _test,
     "ImmigrateSelector": lambda rng: im.ImmigrateSelector(
         pairs=bool(rng.uniform() < 0.5), n_features_to_select=[None, 1, 0.5][rng.integers(3)]

@@ -13,6 +13,7 @@ QUICK = {
     "BoostedImmigrateClassifier": {"n_estimators": 3},
     "Relief": {"random_state": 0},
     "Simba": {"n_starts": 1, "random_state": 0},
+    "StabilitySelection": {"n_splits": 2, "random_state": 0},
 }
 
 
