@@ -98,7 +98,7 @@ TUNED = {
         "ROUNDS": 2,
         "FEWEST_OPERATIONS": 1e11,
     },
-    # docs/robustness.md: wide tables, both cones
+    # docs/measurements/robustness.md: wide tables, both cones
     "core.psd": {"WIDE": 256, "FEW": 1 / 8},
     "core.doubly_nonnegative": {
         "TOLERANCE": 1e-12,
