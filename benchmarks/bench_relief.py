@@ -103,8 +103,8 @@ def main():
         for k in N_NEIGHBORS:
             rows += measured(n, p, k, options.repeat, options.clock)
             print(pd.DataFrame(rows[-3:]).to_string(index=False), flush=True)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(rows).to_csv(options.output, index=False)
+            options.output.parent.mkdir(parents=True, exist_ok=True)
+            pd.DataFrame(rows).to_csv(options.output, index=False)
 
 
 if __name__ == "__main__":
