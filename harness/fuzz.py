@@ -101,7 +101,9 @@ def answers(problem: Problem) -> Iterator[tuple[str, Any]]:
     for name in ("feature_importances_", "weight_matrix_", "objective_path_", "components_"):
         if hasattr(model, name):
             yield name, getattr(model, name)
-    if hasattr(model, "table_"):
+    if hasattr(model, "frequencies_"):
+        yield "frequency", model.frequencies_
+    if hasattr(model, "summary"):
         yield "p_value", model.table_["p_value"].to_numpy()
         model.summary()
     if hasattr(model, "predict_proba"):

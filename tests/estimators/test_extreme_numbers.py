@@ -21,8 +21,10 @@ from immigrate import (
     Relief,
     ReliefF,
     Simba,
+    StabilitySelection,
 )
 from immigrate.columns import ColumnWarning
+from immigrate.estimators._training import as_counts
 
 RAW = Columns(scale=None)
 FAMILY = [Relief(), ReliefF(), Simba(random_state=0), IRelief()]
@@ -169,3 +171,21 @@ def test_huge_weights_have_a_mean_in_the_selector(table):
     plain = ImmigrateSelector(pairs=True, test=False).fit(X, y)
     huge = ImmigrateSelector(pairs=True, test=False).fit(X, y, sample_weight=np.full(40, 1e307))
     np.testing.assert_allclose(huge.transform(X), plain.transform(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [-900, 0, 900])
+def test_counts_of_weights_do_not_depend_on_their_unit(exponent):
+    """w sum(w) / sum(w^2), whatever the size of the squares."""
+    weight = np.array([0.5, 1.0, 0.0, 3.0])
+    found = as_counts(np.ldexp(weight, exponent))
+    np.testing.assert_array_equal(found, weight * 4.5 / 10.25)
+    assert as_counts(None) is None
+    np.testing.assert_array_equal(as_counts(np.zeros(3)), 0)
+
+
+def test_of_columns_that_say_nothing_no_pair_is_stable():
+    X = np.column_stack([np.ones(24), np.full(24, 2.0)])
+    X[::3, 0] = X[1::3, 1] = np.nan
+    found = StabilitySelection(n_splits=2, random_state=0).fit(X, np.arange(24) % 2)
+    assert not len(found.selected_)
+    assert np.all(found.frequencies_ == 0)

@@ -91,8 +91,9 @@ class PenaltyPath(BaseEstimator):
         assert at.gradient is not None
         # The path begins where this fit has ended.
         task.fits_without_pairs[sigma] = replace(found, last_pass=at)
-        owner = task.references.encoding.owner
-        return penalty.entering_price(-at.gradient, task.cone, owner) / task.unit_at(sigma)
+        owner, unit = task.references.encoding.owner, task.unit_at(sigma)
+        # Where nothing tells the classes apart there is no gradient, and no pair ever enters.
+        return penalty.entering_price(-at.gradient, task.cone, owner) / unit if unit > 0 else 0.0
 
     def _with_strength(self, strength: float) -> PricedPenalty:
         penalty = resolved_penalty(self.penalty, "psd")

@@ -147,7 +147,11 @@ def class_weights(source: TrainingTable, class_weight: Any) -> Array:
 
 def as_counts(weight: Array | None) -> Array | None:
     """Weights of importance scaled to sum to the effective sample size; None stays None."""
-    return None if weight is None else weight * weight.sum() / np.sum(weight**2)
+    if weight is None or not weight.any():
+        return weight
+    # By a power of two, which is exact: squares of tiny weights must not vanish.
+    weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
+    return weight * weight.sum() / np.sum(weight**2)
 
 
 def checked_start(init: Any, is_kept: Mask) -> Array:

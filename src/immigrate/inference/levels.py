@@ -105,11 +105,6 @@ def recurred_cosines(u: Array, n_terms: int) -> Array:
     return np.sqrt(2) * columns.T
 
 
-def centred(columns: Array, share: Array) -> Array:
-    """Columns over levels less their mean over the samples."""
-    return columns - share @ columns
-
-
 Formula = Callable[[Codes | slice], Array]
 
 
