@@ -134,8 +134,11 @@ def test_readme_start_and_guide_have_code():
 
 def test_sources_name_pages_that_are_there():
     """Docstrings and comments say docs/measurements/scaling.md; pages move."""
-    sources = [path for folder in ("src", "benchmarks", "tests", "paper", "examples", "harness")
-               for path in (ROOT / folder).rglob("*.py")]
+    sources = [
+        path
+        for folder in ("src", "benchmarks", "tests", "paper", "examples", "harness")
+        for path in (ROOT / folder).rglob("*.py")
+    ]
     named = {
         (str(path.relative_to(ROOT)), page)
         for path in sources
