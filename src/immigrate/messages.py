@@ -13,6 +13,10 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 
+# scikit-learn's callbacks stand between the user and a `fit`.
+OWN = ("immigrate.", "sklearn.callback.")
+
+
 @dataclass(frozen=True)
 class Listener:
     """Somebody who keeps what is said, and which category is not to be said any further."""
@@ -26,13 +30,13 @@ _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("_listeners", default=
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn as if from the first caller outside this package."""
+    """Warn as if from the first caller outside this package and what calls its `fit` for it."""
     for listener in reversed(_listeners.get()):
         if issubclass(category, listener.unsaid):
             return
         listener.heard.append(message)
     level, frame = 2, sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("immigrate."):
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(OWN):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     warnings.warn(message, category, stacklevel=level)
 

@@ -171,7 +171,7 @@ def test_a_label_is_written_as_the_user_wrote_it():
 
 def test_missing_jinja_says_what_to_install_before_any_work(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r"pip install immigrate\[report\]"):
+    with pytest.raises(ImportError, match=r"pip install 'immigrate\[report\]'"):
         Report.of("no table", "no label")
 
 

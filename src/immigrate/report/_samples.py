@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,9 +40,15 @@ def drawn_column(read: ReadTable, j: int, rows: np.ndarray) -> dict[str, Any]:
     names = read.level_names[j] if len(read.level_names) else ()
     used = np.unique(x[~np.isnan(x)])
     if read.is_nominal[j] or len(used) <= MOST_LEVELS:
-        levels = [str(names[int(u)]) if int(u) < len(names) else f"{u:g}" for u in used]
+        levels = [_level_text(names, u) for u in used]
         return {"levels": levels, "values": _places(x[rows], used)}
     return {"levels": None, "values": [None if np.isnan(v) else float(v) for v in x[rows]]}
+
+
+def _level_text(names: Sequence[Any], value: float) -> str:
+    """The name of a level; a number where it has none."""
+    has_name = len(names) and 0 <= value < len(names)
+    return str(names[int(value)]) if has_name else f"{value:g}"
 
 
 def _places(x: np.ndarray, used: np.ndarray) -> list[int | None]:
