@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-
 # scikit-learn's callbacks stand between the user and a `fit`.
 OWN = ("immigrate.", "sklearn.callback.")
 
