@@ -66,7 +66,7 @@ def test_all_formats_are_written(frame, tmp_path):
     paths = write(frame, tmp_path)
     assert {path.suffix for path in paths} == {".md", ".csv", ".tex"}
     latex = (tmp_path / "table2.tex").read_text()
-    assert latex.count(r"\\") == 1 + 20
+    assert latex.count(r"\\") == 1 + 21
     back = pd.read_csv(tmp_path / "table3.csv")
     assert back.query("data == 'GLA' and method == 'BIM'")["paper"].item() == 86.8
 
