@@ -11,8 +11,8 @@ from paper.statistics import verdict
 
 # Rows that the paper does not have, under the table in which they belong.
 ADDED = {1: ("MAJ",), 2: ("IGT+", "IGL", "MAJ"), 3: ("BIM+", "EBM", "MAJ")}
-# Rows that are run on some of the data sets, or not yet: they do not decide what the means are over,
-# and without any result they are left out.
+# Rows that are run on some of the data sets, or not yet: they do not decide what the means are
+# over, and without any result they are left out.
 PARTIAL = ("EBM", "IGL")
 # This library's defaults against the paper's settings.
 OURS_AGAINST_PAPER = (("IGT+", "IGT"), ("BIM+", "BIM"))
