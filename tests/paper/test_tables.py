@@ -53,6 +53,17 @@ def test_means_are_over_the_data_sets_that_every_method_has(frame):
     assert printed_mean(more, "1NN") == printed_mean(markdown_page(frame), "1NN") != ""
 
 
+def test_a_method_of_some_data_sets_has_a_row_and_does_not_change_the_means(frame):
+    elsewhere = frame[frame["method"] == "1NN"].assign(data="WIN")
+    penalised = frame[frame["method"] == "1NN"].assign(method="IGL")
+    page = markdown_page(pd.concat([frame, elsewhere]))
+    assert "| **IGL** |" not in page
+    more = markdown_page(pd.concat([frame, elsewhere, penalised]))
+    assert "| **IGL** |" in more
+    for method in ("1NN", "IGT"):
+        assert printed_mean(more, method) == printed_mean(page, method)
+
+
 def test_every_method_has_its_row_and_a_failed_one_its_error(frame):
     page = markdown_page(frame)
     table = page[page.index("## Table 2") : page.index("## Table 3")]
