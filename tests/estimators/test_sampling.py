@@ -16,6 +16,7 @@ from immigrate import (
     ImmigrateClassifierCV,
     Screen,
 )
+from immigrate.datasets import make_xor
 from immigrate.estimators import _sample, waiting
 from immigrate.estimators._growth import groups_of
 from immigrate.estimators._sample import Sampler, Size, sample_sizes
@@ -220,3 +221,11 @@ def test_a_fit_of_minutes_says_so_at_once_and_how_to_shorten_it(model, large, mo
     (record,) = caplog.records
     assert record.message.startswith("immigrate: 1,200 samples and 5 features: about ")
     assert "Descent(n_anchors=4000, n_references=4000)" in record.message
+
+
+def test_a_fit_on_a_sample_prints_only_where_asked(capsys):
+    X, y = make_xor(600, 3, noise=0.1, random_state=0)
+    solver = Descent(n_anchors=200, n_references=200)
+    for verbose in (False, True):
+        ImmigrateClassifier(solver=solver, random_state=0, verbose=verbose).fit(X, y)
+        assert ("standard error of the weights" in capsys.readouterr().out) == verbose

@@ -270,7 +270,9 @@ class CubicImmigrateClassifier(MarginClassifier):
             multiple=AUTO_MULTIPLE_OF_TRIPLES,
         )
         task = penalised(task, sigma, self.strength)
-        return grown_fit(task, sigma, on_step=told_steps(self.verbose)), sigma
+        return grown_fit(
+            task, sigma, on_step=told_steps(self.verbose), verbose=self.verbose
+        ), sigma
 
     def interactions(self, top: int | None = None) -> pd.DataFrame:
         """Every feature, pair and triple with its weight, the largest first.

@@ -57,6 +57,7 @@ def grown_fit(
     start: Array | None = None,
     first_step: float = np.inf,
     on_step: OnStep | None = None,
+    verbose: bool = False,
 ) -> Fit:
     """The weights at one sigma, on the sample of `task` and then on larger ones.
 
@@ -72,7 +73,7 @@ def grown_fit(
         if not task.is_sampled:
             return Fit(task, solution, np.zeros_like(solution.weights))
         error = sampling_error(task, solution, sigma, weight_set)
-        if on_step:
+        if verbose:
             progress(
                 f"{len(task.references.values):,} of {len(task.maker.data.X):,} samples   "
                 f"standard error of the weights {norm(error):.3f}"

@@ -191,7 +191,7 @@ class IM4EClassifier(MarginClassifier):
         )
         on_step = told_steps(self.verbose)
         fits = [
-            grown_fit(task, sigma, on_step=on_step)
+            grown_fit(task, sigma, on_step=on_step, verbose=self.verbose)
             for task in maker.tasks(encoding, columns.nominal)
         ]
         models = [fit.task.fitted(fit.solution, sigma, None, self.rule) for fit in fits]

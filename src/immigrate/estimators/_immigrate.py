@@ -223,7 +223,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         references = task.references
         sigma = resolved_sigma(self.sigma, references.table, task.start, references.encoding)
         on_step = told_steps(self.verbose)
-        fit = grown_fit(task, sigma, penalty=penalty, on_step=on_step)
+        fit = grown_fit(task, sigma, penalty=penalty, on_step=on_step, verbose=self.verbose)
         return fit.task.fitted(fit.solution, sigma, penalty, self.rule), fit
 
 

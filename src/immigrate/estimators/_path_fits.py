@@ -64,6 +64,7 @@ def finished(task: Task, point: PathPoint, *, is_rough: bool, verbose: bool = Fa
         start=solution.weights,
         first_step=solution.next_step,
         on_step=print_step if verbose and task.is_sampled else None,
+        verbose=verbose,
     )
 
 
