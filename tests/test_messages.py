@@ -130,3 +130,16 @@ def test_a_decorated_fit_keeps_its_signature():
 
     assert fit(object(), 1, y=2) == (1, 2)
     assert fit.__doc__ == "Fit."
+
+
+def test_a_pulse_that_cannot_end_does_not_silence_the_next_one():
+    class Broken(Pulse):
+        def end(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), told_while_waiting(Broken()):
+        pass
+    said, clock = [], iter([0.0, 5.0])
+    with told_while_waiting(Pulse(said.append, clock=lambda: next(clock))):
+        still("step 1")
+    assert said == ["immigrate: 5 s: step 1"]

@@ -161,14 +161,19 @@ def told_while_waiting(pulse: Pulse | None) -> Iterator[None]:
     if _is_waiting.get():
         yield
         return
-    tokens = _is_waiting.set(True), _pulse.set(pulse), _stages.set(())
+    stages = _stages.get()
     try:
+        _is_waiting.set(True)
+        _pulse.set(pulse)
+        _stages.set(())
         yield
     finally:
+        # These first: should wiping the line fail, the next fit must be heard all the same.
+        _is_waiting.set(False)
+        _pulse.set(None)
+        _stages.set(stages)
         if pulse is not None:
             pulse.end()
-        for variable, token in zip((_is_waiting, _pulse, _stages), tokens):
-            variable.reset(token)  # type: ignore[attr-defined]
 
 
 @contextmanager
