@@ -32,6 +32,7 @@ def test_the_robots_are_told_apart(said):
     second = text[text.index("MONK-1") : text.index("Shuffled")]
     assert "Which features matter? jacket_color\n" in second
     assert "Which pairs act together? head_shape × body_shape\n" in second
+    assert "alone would say: head_shape × body_shape first, as the evidence does.\n" in second
 
 
 def test_nothing_is_found_where_nothing_is(said):

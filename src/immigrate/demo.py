@@ -75,11 +75,11 @@ def weights_alone(report: Report) -> str:
     """The pair with the largest weight, and where those found stand among them."""
     table = report.table
     pairs = table[table["kind"] == "pair"].sort_values("rank").reset_index(drop=True)
-    first = f"{pairs['feature_1'][0]} × {pairs['feature_2'][0]} first"
-    places = pairs.index[pairs["is_found"]] + 1
     names = pairs["feature_1"] + " × " + pairs["feature_2"]
-    others = [f"{names[place - 1]} in place {place} of {len(pairs)}" for place in places]
-    return ", ".join([first, *others])
+    places = pairs.index[pairs["is_found"]] + 1
+    first = f"{names[0]} first" + (", as the evidence does" if 1 in places else "")
+    later = [f"{names[k - 1]} in place {k} of {len(pairs)}" for k in places if k > 1]
+    return ", ".join([first, *later])
 
 
 if __name__ == "__main__":

@@ -290,7 +290,7 @@ def test_answers_have_sizes_intervals_and_directions(monk, monk_page):
     (pair,) = monk.summary["test"]["found"]
     text = text_of(monk_page)
     size = f"size {pair['size']:.2f} ({pair['size_low']:.2f} to {pair['size_high']:.2f})"
-    assert f"adjusted p < 0.0001, {size}. Class 1 is more likely where head_shape is 1" in text
+    assert f"adjusted p < 0.0001, {size}: Class 1 is more likely where head_shape is 1" in text
     assert monk.test.summary("methods") in text
 
 

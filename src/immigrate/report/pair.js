@@ -213,6 +213,9 @@ function surfaceBox(surface, nameA, nameB) {
   );
 }
 
+// A paragraph of its own: it may begin with a label, which keeps its case.
+const wordsOf = direction => (direction ? [el("p", {}, sentence(direction))] : []);
+
 function showPair(i) {
   const { pairs } = data,
     box = byId("pair-picture"),
@@ -227,9 +230,9 @@ function showPair(i) {
         "p",
         {},
         el("b", {}, is),
-        `: adjusted p ${pText(pairs.p_adjusted[i])}, size ${sizeText(pairs.size[i], pairs.low[i], pairs.high[i])}; weight in the model ${numberText(pairs.weight[i])}. `,
-        sentence(pairs.direction[i]),
+        `: adjusted p ${pText(pairs.p_adjusted[i])}, size ${sizeText(pairs.size[i], pairs.low[i], pairs.high[i])}; weight in the model ${numberText(pairs.weight[i])}.`,
       ),
+      ...wordsOf(pairs.direction[i]),
     );
   }
   if (columnOf(a) && columnOf(b))
@@ -261,10 +264,10 @@ function showFeature(i) {
         "p",
         {},
         el("b", {}, features.is_found[i] ? "Shown to matter" : "Not shown to matter on its own"),
-        `: adjusted p ${pText(features.p_adjusted[i])}, given the others ${pText(features.given_adjusted[i])}. `,
-        sentence(features.direction[i]),
+        `: adjusted p ${pText(features.p_adjusted[i])}, given the others ${pText(features.given_adjusted[i])}.`,
         features.in_pair[i] ? " It is in a pair that acts together." : "",
       ),
+      ...wordsOf(features.direction[i]),
     );
   }
   const column = columnOf(place);
