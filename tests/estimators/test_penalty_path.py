@@ -121,3 +121,12 @@ def test_a_table_without_pairs_has_no_strengths(wine):
 def test_what_makes_no_path_is_refused(penalties, message, wine):
     with pytest.raises(ValueError, match=message):
         ImmigrateClassifierCV(penalties=penalties).fit(*wine)
+
+
+def test_a_refit_without_a_path_of_strengths_leaves_none_behind():
+    X, y = make_xor(60, 3, random_state=0)
+    model = ImmigrateClassifierCV(sigmas=[1.0], penalties=PenaltyPath(n_strengths=3)).fit(X, y)
+    assert len(model.strengths_) == len(model.weights_by_strength_) == 4
+    model.set_params(penalties=(None,)).fit(X, y)
+    assert not hasattr(model, "strengths_")
+    assert not hasattr(model, "weights_by_strength_")

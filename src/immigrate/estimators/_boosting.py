@@ -36,7 +36,7 @@ from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import with_mixed_input
 from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._penalty import Penalty, resolved_penalty
-from immigrate.estimators._rounds import chosen_task, trainer, voters
+from immigrate.estimators._rounds import chosen_task, first_anchor_weight, trainer, voters
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import remember
 from immigrate.estimators._variants import Variant, resolved_variant
@@ -376,15 +376,11 @@ class BoostedImmigrateClassifier(
     ) -> Iterator[Learner]:
         """Rounds up to the first after which nothing can be gained."""
         references = task.references
-        n, anchor_weight = len(references.anchor_codes), references.anchor_weight
-        if anchor_weight is None:
-            anchor_weight = np.full(len(references.codes), 1 / n)
-            # Who is no anchor is never right or wrong, and has no weight.
-            anchor_weight *= 1.0 if references.is_anchor is None else references.is_anchor
+        n = len(references.anchor_codes)
         learners = boosted(
             task.problem,
             references.codes,
-            anchor_weight,
+            first_anchor_weight(references),
             sigmas,
             train,
             rule=variant.voting,

@@ -25,6 +25,7 @@ from immigrate.estimators._choice import (
     weight_path,
 )
 from immigrate.estimators._fitted import FittedMargin, chosen_encoding
+from immigrate.estimators._growth import Fit
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
     base_classifier,
@@ -38,12 +39,13 @@ from immigrate.estimators._margin_classifier import (
 from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._mixture import FittedMixture, likeliest_mixture, member_table
 from immigrate.estimators._path_fits import (
+    along_sigmas,
+    along_strengths,
     as_encoded,
     finished,
     likeliest_of,
     path_solver,
     scored_fold,
-    strength_of,
 )
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._penalty_path import PenaltyPath, checked_penalties, penalties_on
@@ -347,35 +349,41 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         is_rough = path_solver(task, selection.choices) is not task.solver
         fit = finished(task, point, is_rough=is_rough, verbose=self.verbose)
         warn_unless_converged(fit.solution, task.solver)
-        found = fit.task.fitted(
-            fit.solution, point.model.sigma, point.penalty, candidates[chosen]["rule"]
-        )
-        model: FittedMargin | FittedMixture
-        if self.combine == "mixture":
-            models = [found if one is point else one.model for one in at]
-            mixture = likeliest_mixture(selection, models)
-            model = as_it_predicts(mixture, fit.task, base, self.n_jobs, scoring=self.scoring)
-        else:
-            found = found.with_rule(found.rule, candidates[chosen]["temperature"])
-            model = as_it_predicts(
-                found,
-                fit.task,
-                base,
-                self.n_jobs,
-                rules=self.rules,
-                temperatures=self.temperatures,
-                scoring=self.scoring,
-            )
-        solutions = [other.solution for other in path if other.penalty is point.penalty]
-        folded = task.references.encoding.folded
-        weights = np.array([folded(solution.weights) for solution in solutions])
-        costs = np.array([solution.objective_path[-1] for solution in solutions])
-        at_sigma = [other for other in path if other.model.sigma == point.model.sigma]
+        model = self._combined(base, selection, at, chosen, fit)
+        kept = along_sigmas(path, point)
+        if isinstance(self.penalties, str | PenaltyPath):
+            kept |= along_strengths(path, point)
         model.references.release()
         remember(self, data)
         self._adopt(model, fit)
-        self.penalty_, self.weights_path_, self.costs_path_ = point.penalty, weights, costs
-        if isinstance(self.penalties, str | PenaltyPath):
-            self.strengths_ = np.array([strength_of(other.penalty) for other in at_sigma])
-            self.weights_by_strength_ = np.array([folded(o.model.weights) for o in at_sigma])
-        self.selection_, self._n_weights, self._chosen = selection, n_weights, chosen
+        # A fit before this one may have followed strengths, and this one not.
+        for name in ("strengths_", "weights_by_strength_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(kept)
+        self.penalty_, self.selection_ = point.penalty, selection
+        self._n_weights, self._chosen = n_weights, chosen
+
+    def _combined(
+        self,
+        base: ImmigrateClassifier,
+        selection: Selection,
+        at: list[PathPoint],
+        chosen: int,
+        fit: Fit,
+    ) -> FittedMargin | FittedMixture:
+        """The chosen candidate as it was finished, or the mixture of all of them."""
+        point, candidate = at[chosen], selection.candidates[chosen]
+        found = fit.task.fitted(fit.solution, point.model.sigma, point.penalty, candidate["rule"])
+        if self.combine == "mixture":
+            models = [found if one is point else one.model for one in at]
+            mixture = likeliest_mixture(selection, models)
+            return as_it_predicts(mixture, fit.task, base, self.n_jobs, scoring=self.scoring)
+        return as_it_predicts(
+            found.with_rule(found.rule, candidate["temperature"]),
+            fit.task,
+            base,
+            self.n_jobs,
+            rules=self.rules,
+            temperatures=self.temperatures,
+            scoring=self.scoring,
+        )

@@ -13,7 +13,6 @@ from immigrate.estimators._fitted import FittedMargin
 from immigrate.estimators._growth import Fit, grown_fit
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._margin_classifier import print_step
-from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData
 from immigrate.solvers import Solver
@@ -36,11 +35,6 @@ def as_encoded(base: ImmigrateClassifier, task: Task) -> ImmigrateClassifier:
     columns = resolved_columns(base.columns)
     nominal = "levels" if task.references.encoding.by_level else "mismatch"
     return clone(base).set_params(columns=clone(columns).set_params(nominal=nominal))
-
-
-def strength_of(penalty: Penalty | None) -> float:
-    """0 where there is no penalty."""
-    return 0.0 if penalty is None else penalty.strength
 
 
 def path_solver(task: Task, choices: Choices) -> Solver:
@@ -66,6 +60,27 @@ def finished(task: Task, point: PathPoint, *, is_rough: bool, verbose: bool = Fa
         on_step=print_step if verbose and task.is_sampled else None,
         verbose=verbose,
     )
+
+
+def along_sigmas(path: Sequence[PathPoint], chosen: PathPoint) -> dict[str, Array]:
+    """What a path keeps of the fits with the chosen penalty, one per sigma."""
+    folded = chosen.model.references.encoding.folded
+    solutions = [point.solution for point in path if point.penalty is chosen.penalty]
+    return {
+        "weights_path_": np.array([folded(solution.weights) for solution in solutions]),
+        "costs_path_": np.array([solution.objective_path[-1] for solution in solutions]),
+    }
+
+
+def along_strengths(path: Sequence[PathPoint], chosen: PathPoint) -> dict[str, Array]:
+    """What a path keeps of the fits at the chosen sigma, one per strength."""
+    folded = chosen.model.references.encoding.folded
+    points = [point for point in path if point.model.sigma == chosen.model.sigma]
+    strengths = [0.0 if p.penalty is None else p.penalty.strength for p in points]
+    return {
+        "strengths_": np.array(strengths),
+        "weights_by_strength_": np.array([folded(point.model.weights) for point in points]),
+    }
 
 
 def scored_fold(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from immigrate.estimators._fitted import chosen_encoding
+from immigrate.estimators._fitted import References, chosen_encoding
 from immigrate.estimators._penalty import Penalty, Prune
 from immigrate.estimators._task import Task, kept_solution
 from immigrate.estimators.sigma import resolved_sigma
@@ -14,6 +14,7 @@ from immigrate.messages import warn_user
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution
 from immigrate.solvers.boosting import Learner, Trainer
+from immigrate.typing import Array
 
 
 def chosen_task(tasks: Sequence[Task], penalty: Penalty | None) -> Task:
@@ -28,6 +29,15 @@ def chosen_task(tasks: Sequence[Task], penalty: Penalty | None) -> Task:
         solution = task.solver.solution(task.problem, task.start, sigma, weight_set)
         models.append(task.fitted(solution, sigma, penalty, "energy"))
     return tasks[chosen_encoding(models)]
+
+
+def first_anchor_weight(references: References) -> Array:
+    """The anchor weights D that boosting starts from."""
+    if references.anchor_weight is not None:
+        return references.anchor_weight
+    weight = np.full(len(references.codes), 1 / len(references.anchor_codes))
+    # Who is no anchor is never right or wrong, and has no weight.
+    return weight if references.is_anchor is None else weight * references.is_anchor
 
 
 def trainer(task: Task, penalty: Penalty | None, *, is_warm: bool) -> Trainer:

@@ -25,6 +25,7 @@ from immigrate.estimators._tracks import Track
 from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.sigma import resolved_sigma
 from immigrate.estimators.stored import StoredEstimator
+from immigrate.messages import says_where_it_is, within
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.typing import Array, Codes
 
@@ -132,6 +133,7 @@ class StabilitySelection(StoredEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count how often each pair enters.
 
@@ -159,7 +161,8 @@ class StabilitySelection(StoredEstimator):
         q = n_pairs_within(max_false, threshold, n_possible)
         halves = self._halves(data.codes)
         chosen = Parallel(n_jobs=self.n_jobs)(
-            delayed(first_pairs)(base, data.rows(half), q) for half in halves
+            delayed(pairs_of_half)(base, data.rows(half), q, f"half {k} of {len(halves)}")
+            for k, half in enumerate(halves, start=1)
         )
         counts = np.zeros((data.X.shape[1],) * 2)
         for pairs in chosen:
@@ -250,6 +253,12 @@ def with_one_weight_per_column(base: ImmigrateClassifier) -> ImmigrateClassifier
     """The classifier without a choice between ways to encode levels."""
     columns = clone(resolved_columns(base.columns)).set_params(nominal="mismatch")
     return clone(base).set_params(columns=columns)
+
+
+def pairs_of_half(base: ImmigrateClassifier, data: TrainingData, q: int, half: str) -> Codes:
+    """The first pairs to enter on one half, which has a name for those who wait."""
+    with within(half):
+        return first_pairs(base, data, q)
 
 
 def first_pairs(base: ImmigrateClassifier, data: TrainingData, q: int) -> Codes:
