@@ -2,7 +2,8 @@
 
     python benchmarks/penalty_path_time.py
 
-20 strengths x 6 sigmas on 200 x 22, both in turn, best of several, for each constraint.
+20 strengths x 6 sigmas on 200 x 22, in turn with six plain cold fits and with six of the strength
+in the middle of the path, best of several, for each constraint.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import L1, ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.estimators._immigrate_cv import TEMPERATURES
 from immigrate.estimators.sigma import AUTO_MULTIPLES, typical_distance
 
@@ -26,6 +27,15 @@ SETTINGS = (
     ("nonnegative", TEMPERATURES),
     ("psd", (1.0,)),
     ("both", (1.0,)),
+)
+COLUMNS = (
+    "constraint",
+    "n_temperatures",
+    "plain_ms",
+    "penalised_ms",
+    "path_ms",
+    "of_plain",
+    "of_penalised",
 )
 RESULTS = Path(__file__).parent / "results" / "penalty_path_time.csv"
 
@@ -51,29 +61,34 @@ def main():
     rows = []
     for constraint, temperatures in SETTINGS:
         base = ImmigrateClassifier(constraint=constraint)
-        cold = [ImmigrateClassifier(m * unit, constraint=constraint) for m in AUTO_MULTIPLES]
-        path = [ImmigrateClassifierCV(base, penalties="path", temperatures=temperatures)]
-        times = np.array(
-            [(seconds(cold, X, y), seconds(path, X, y)) for _ in range(N_TURNS + 1)][1:]
+        path = ImmigrateClassifierCV(base, penalties="path", temperatures=temperatures)
+        middle = float(np.median(path.fit(X, y).strengths_))
+        plain, priced = (
+            [
+                ImmigrateClassifier(m * unit, constraint=constraint, penalty=penalty)
+                for m in AUTO_MULTIPLES
+            ]
+            for penalty in (None, L1(middle))
         )
-        one, all_ = times.min(axis=0)
+        models = (plain, priced, [path])
+        turns = [[seconds(each, X, y) for each in models] for _ in range(N_TURNS + 1)][1:]
+        times = 1000 * np.min(turns, axis=0)
+        ratios = times[2] / times[:2]
         rows.append(
             (
                 constraint,
                 len(temperatures),
-                f"{1000 * one:.0f}",
-                f"{1000 * all_:.0f}",
-                f"{all_ / one:.1f}",
+                *(f"{t:.0f}" for t in times),
+                *(f"{r:.1f}" for r in ratios),
             )
         )
         print(
-            "{:12} {} temperature(s)   6 cold fits {} ms   126 fits {} ms   ratio {}".format(
-                *rows[-1]
-            )
+            "{:12} {} temperature(s)   6 plain fits {} ms   6 penalised {} ms   "
+            "126 fits {} ms   ratios {} and {}".format(*rows[-1])
         )
     with RESULTS.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("constraint", "n_temperatures", "cold_ms", "path_ms", "ratio"))
+        writer.writerow(COLUMNS)
         writer.writerows(rows)
 
 

@@ -5,9 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from immigrate.core.cones import MATRIX_SETS, doubly_nonnegative_part, norm, oracle, unit
+from immigrate.core.cones import (
+    GOOD_SHARE,
+    MATRIX_SETS,
+    Aim,
+    doubly_nonnegative_part,
+    gain,
+    norm,
+    oracle,
+    oracle_within,
+    unit,
+)
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
-from immigrate.core.splitting import psd_prox
+from immigrate.core.splitting import psd_prox, raised_to_psd
 from immigrate.typing import Array
 
 CONSTRAINTS = ("psd", "nonnegative", "both")
@@ -126,3 +136,77 @@ def test_a_splitting_says_how_far_it_got(monkeypatch):
 
 def test_nothing_is_left_of_nothing():
     assert not psd_prox(np.zeros((3, 3)), free(3)).point.any()
+
+
+def neighbours(kind, constraint, seed, p=7):
+    """A weight set, a matrix, and the multiplier of another matrix that is near it."""
+    weight_set, A = penalised(kind, constraint, p, 0.05), drawn(seed, p)
+    near = psd_prox(A + 0.01 * drawn(seed + 100, p), weight_set.penalty).multiplier
+    return weight_set, A, near
+
+
+splittings = pytest.mark.parametrize(
+    ("kind", "constraint"),
+    [(kind, constraint) for kind in ("l1", "l1 of all", "l2") for constraint in ("psd", "both")],
+)
+
+
+@splittings
+@pytest.mark.parametrize("seed", range(5))
+def test_a_warm_multiplier_ends_at_the_same_proximal_point(kind, constraint, seed):
+    weight_set, A, near = neighbours(kind, constraint, seed)
+    cold = psd_prox(A, weight_set.penalty)
+    for start in (near, 100 * near, -near, cold.multiplier):
+        warm = psd_prox(A, weight_set.penalty, start=start)
+        np.testing.assert_allclose(warm.point, cold.point, rtol=0, atol=1e-9)
+        assert warm.most == pytest.approx(cold.most, abs=1e-10)
+
+
+@splittings
+@settings(max_examples=30)
+@given(seed=st.integers(0, 2**32 - 1), size=st.floats(0, 10))
+def test_any_multiplier_bounds_the_value(kind, constraint, seed, size):
+    """Ended at once, from anywhere, a splitting still says no less than what can be reached."""
+    weight_set, A = penalised(kind, constraint, 6, 0.05), drawn(seed, 6)
+    start = size * drawn(seed + 1, 6)
+    early = psd_prox(A, weight_set.penalty, start=start, is_enough=lambda most, point: True)
+    assert early.most >= psd_prox(A, weight_set.penalty).most - 1e-10
+
+
+@splittings
+@pytest.mark.parametrize("seed", range(5))
+def test_an_approach_is_a_point_of_the_cone_with_the_zeros_of_the_penalty(kind, constraint, seed):
+    weight_set, A, near = neighbours(kind, constraint, seed)
+    rough = psd_prox(A, weight_set.penalty, start=near, is_enough=lambda most, point: True)
+    found = weight_set.approach(A, 1.0, Aim(near, here=-np.inf))
+    assert np.linalg.eigvalsh(found.weights).min() >= -1e-15
+    is_pair = ~np.eye(len(A), dtype=bool)
+    np.testing.assert_array_equal(found.weights[is_pair], rough.point[is_pair])
+    if constraint == "both":
+        assert found.weights.min() >= 0
+
+
+def test_rows_of_zeros_stay_when_a_matrix_is_raised():
+    A = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    np.testing.assert_allclose(raised_to_psd(A), [[2, 2, 0], [2, 2, 0], [0, 0, 0]], atol=1e-14)
+    np.testing.assert_array_equal(raised_to_psd(np.eye(2)), np.eye(2))
+
+
+@splittings
+@pytest.mark.parametrize("tol", [1e-8, 1e-3, 0.1, 0.5])
+def test_an_approach_cannot_feign_a_gap(kind, constraint, tol):
+    """It is never below the exact one, save above 1, where W loses: there a bound shrinks it."""
+    for seed in range(10):
+        weight_set, A, near = neighbours(kind, constraint, seed, p=5)
+        best = oracle(unit(np.eye(5)), -A, weight_set).weights
+        for W in (unit(np.eye(5)), best, unit(best + 0.01 * np.eye(5))):
+            exact = oracle(W, -A, weight_set).gap
+            for multiplier in (None, near):
+                found = oracle_within(W, -A, weight_set, tol, multiplier)
+                assert found.gap >= min(exact, 1) - 1e-10
+                if found.gap > tol + 1e-10:
+                    assert found.gap <= exact / GOOD_SHARE + 1e-10
+                    here, there, most = (
+                        gain(V, A, 1.0, weight_set) for V in (W, found.weights, best)
+                    )
+                    assert there - here >= GOOD_SHARE * (most - here) - 1e-10

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from problems import random_problem
 
-from immigrate.core.cones import MATRIX_SETS, norm, unit
+from immigrate.core.cones import MATRIX_SETS, Approach, norm, oracle, unit
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Stop, spectral_descent
@@ -74,3 +74,49 @@ def test_a_pass_that_is_known_is_not_made_again():
     assert known.objective_path == again.objective_path
     assert known.n_passes == again.n_passes - 1
     assert norm(unit(known.weights) - known.weights) <= 1e-12
+
+
+class Exact(Penalised):
+    """The plain way: every question answered from nothing and to the end."""
+
+    has_formula = True
+
+    def approach(self, A, step, aim):
+        return Approach(*self.best(A, step))
+
+
+@pytest.mark.parametrize("constraint", ["psd", "both"])
+@pytest.mark.parametrize("kind", ["l1", "l2"])
+@pytest.mark.parametrize("seed", range(4))
+def test_approached_steps_end_where_exact_ones_do(kind, constraint, seed):
+    margin, start, price = drawn(seed)
+    weights = weight_set(kind, constraint, len(start), price)
+    plain = Exact(weights.penalty, weights.is_psd, weights.can_warm_start)
+    options = {"max_iter": 2000, "tol": 1e-7}
+    fast = spectral_descent(margin, start, 1.0, weights, **options)
+    slow = spectral_descent(margin, start, 1.0, plain, **options)
+    assert slow.stop is fast.stop is Stop.TOLERANCE
+    assert fast.objective_path[-1] == pytest.approx(slow.objective_path[-1], rel=1e-6)
+    assert oracle(fast.weights, fast.last_pass.gradient, plain).gap <= 1e-7 + 1e-12
+    assert np.linalg.eigvalsh(fast.weights).min() >= -1e-12
+
+
+@pytest.mark.parametrize("constraint", ["psd", "both"])
+def test_a_multiplier_of_a_neighbour_is_a_start_and_no_more(constraint):
+    margin, start, price = drawn(1)
+    strong, weak = (weight_set("l1", constraint, len(start), price / k) for k in (1, 2))
+    options = {"max_iter": 2000, "tol": 1e-7}
+    first = spectral_descent(margin, start, 1.0, strong, **options)
+    for multiplier in (None, first.multiplier, -first.multiplier):
+        found = spectral_descent(
+            margin,
+            first.weights,
+            1.0,
+            weak,
+            known=first.last_pass,
+            multiplier=multiplier,
+            **options,
+        )
+        assert found.stop is Stop.TOLERANCE
+        gradient = margin.evaluate(found.weights, 1.0).gradient
+        assert oracle(found.weights, gradient, weak).gap <= 1e-7 + 1e-12

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from immigrate.typing import Array
 
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10
+# An answer that is approached may end with this share of what the best one gains.
+GOOD_SHARE = 0.6
 
 
 def norm(A: Array) -> float:
@@ -82,6 +84,49 @@ class Answer(NamedTuple):
     most: float | None = None
 
 
+class Approach(NamedTuple):
+    """An answer that may not be the best one.
+
+    Attributes
+    ----------
+    weights : ndarray
+        A point of the cone, not yet scaled.
+    most : float or None
+        As in `Answer`: a bound, however far the point is from the best.
+    multiplier : ndarray or None
+        What certifies the bound, per unit of the step. Where to start with the next question.
+    """
+
+    weights: Array
+    most: float | None = None
+    multiplier: Array | None = None
+
+
+class Aim(NamedTuple):
+    """From where an answer is approached, and how near is near enough.
+
+    Attributes
+    ----------
+    multiplier : ndarray or None
+        That of a neighbouring answer.
+    here : float
+        What the present weights gain.
+    tol : float
+        How much more the best answer may gain, relative to its own gain, such that none is needed.
+    """
+
+    multiplier: Array | None
+    here: float
+    tol: float = 0.0
+
+    def is_met(self, most: float, there: Callable[[], float]) -> bool:
+        """Whether there is next to nothing to gain, or a good share of it is gained `there`."""
+        if most - self.here <= self.tol * most:
+            return True
+        found = there()
+        return found > NEGLIGIBLE and found - self.here >= GOOD_SHARE * (most - self.here)
+
+
 class WeightSet(Protocol):
     """Where the weights may live, and what they cost there.
 
@@ -102,12 +147,21 @@ class WeightSet(Protocol):
         """Whether a solution at one sigma is a good start for the next."""
         ...
 
+    @property
+    def has_formula(self) -> bool:
+        """Whether `best` is a formula, or else has to be approached."""
+        ...
+
     def prox(self, W: Array, step: float) -> Array:
         """The V of the cone that minimises |V - W|^2 / 2 + step * value(V)."""
         ...
 
     def best(self, A: Array, step: float) -> Answer:
         """The V that maximises <A, V> - step * value(V) over the cone at fixed norm."""
+        ...
+
+    def approach(self, A: Array, step: float, aim: Aim) -> Approach:
+        """About the best V: as near as the aim asks for, where there is no formula."""
         ...
 
     def value(self, W: Array) -> float:
@@ -143,6 +197,7 @@ class Cone:
     can_warm_start: bool = False
     is_psd: bool = False
     is_nonnegative: bool = False
+    has_formula: ClassVar[bool] = True
 
     def prox(self, W: Array, step: float) -> Array:
         """Nearest point of the cone, for any step."""
@@ -151,6 +206,10 @@ class Cone:
     def best(self, A: Array, step: float) -> Answer:
         """The proximal point, whose own value is the largest."""
         return Answer(self.prox(A, step))
+
+    def approach(self, A: Array, step: float, aim: Aim) -> Approach:
+        """The proximal point itself."""
+        return Approach(*self.best(A, step))
 
     def value(self, W: Array) -> float:
         """No penalty."""
@@ -186,11 +245,19 @@ class Oracle:
         1 - <-Sigma, W> / <-Sigma, V>, with V scaled to the norm of W and the penalty, if
         there is one, taken from both: non-negative, and 0 exactly where W is the oracle's own
         answer, a stationary point on its sphere. NaN where `prox` is no projection.
+    multiplier : ndarray or None
+        What certifies the gap, if it takes that (`Approach`).
     """
 
-    def __init__(self, weights: Array | Callable[[], Array] | None, gap: float) -> None:
+    def __init__(
+        self,
+        weights: Array | Callable[[], Array] | None,
+        gap: float,
+        multiplier: Array | None = None,
+    ) -> None:
         self._weights = weights
         self.gap = gap
+        self.multiplier = multiplier
 
     @property
     def has_direction(self) -> bool:
@@ -229,6 +296,35 @@ def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
         else most * norm(W)
     )
     return Oracle(best, float(1 - here / there))
+
+
+def oracle_within(
+    W: Array, gradient: Array, weight_set: WeightSet, tol: float, multiplier: Array | None
+) -> Oracle:
+    """The same, no better than it takes to tell whether the gap is at most `tol`.
+
+    The bound of any multiplier holds, so that a gap within the tolerance is no larger than it
+    looks; where it is not within, the answer gains a good share of what the best one would.
+    """
+    size = norm(gradient)
+    if size == 0 or weight_set.has_formula:
+        return oracle(W, gradient, weight_set)
+    direction, step = -gradient / size, 1 / size
+    here = gain(W, direction, step, weight_set)
+    found = weight_set.approach(direction, step, Aim(multiplier, here, tol))
+    assert found.most is not None
+    if norm(found.weights) <= NEGLIGIBLE:
+        return oracle(W, gradient, weight_set)
+    gap = float(1 - here / found.most)
+    return Oracle(weight_set.scaled(found.weights), gap, found.multiplier)
+
+
+def gain(V: Array, A: Array, step: float, weight_set: WeightSet) -> float:
+    """<A, V> - step * value(V) for V scaled to norm 1: what the best V makes largest."""
+    size = norm(V)
+    if size <= NEGLIGIBLE:
+        return -np.inf
+    return (float(np.vdot(A, V)) - step * weight_set.value(V)) / size
 
 
 def _oracle_in_parts(W: Array, direction: Array, part: PsdPart) -> Oracle:

@@ -28,8 +28,8 @@ from typing import Protocol
 
 import numpy as np
 
-from immigrate.core.cones import Answer, norm, unit
-from immigrate.core.splitting import Separable, psd_prox
+from immigrate.core.cones import Aim, Answer, Approach, gain, norm, unit
+from immigrate.core.splitting import Separable, psd_prox, raised_to_psd
 from immigrate.typing import Array, Mask
 
 
@@ -93,7 +93,8 @@ class PricedNorm:
         """The chosen elements made smaller by one factor."""
         A = A if self.is_signed else np.maximum(A, 0.0)
         size = norm(A[self.is_chosen])
-        factor = max(1 - step * self.price / size, 0.0) if size > 0 else 0.0
+        # Compared before they are divided: the quotient of a tiny size overflows.
+        factor = 1 - step * self.price / size if size > step * self.price else 0.0
         return np.where(self.is_chosen, factor * A, A)
 
     def is_held(self, A: Array, step: float) -> None:
@@ -124,6 +125,11 @@ class Penalised:
     can_warm_start: bool
     is_projection: bool = True
 
+    @property
+    def has_formula(self) -> bool:
+        """Without a condition on the spectrum there is one."""
+        return not self.is_psd
+
     def prox(self, W: Array, step: float) -> Array:
         """The V of the cone that minimises |V - W|^2 / 2 + step * value(V)."""
         return self.best(W, step).weights
@@ -135,6 +141,23 @@ class Penalised:
             return Answer(split.point, split.most)
         point = self.penalty.prox(A, step)
         return Answer(point, norm(point))
+
+    def approach(self, A: Array, step: float, aim: Aim) -> Approach:
+        """A splitting from the multiplier of a neighbour, ended when it is good enough."""
+        if not self.is_psd:
+            return Approach(*self.best(A, step))
+
+        def is_enough(most: float, point: Array) -> bool:
+            return aim.is_met(most, lambda: gain(raised_to_psd(point), A, step, self))
+
+        split = psd_prox(
+            A,
+            self.penalty,
+            step,
+            start=None if aim.multiplier is None else step * aim.multiplier,
+            is_enough=is_enough,
+        )
+        return Approach(raised_to_psd(split.point), split.most, split.multiplier / step)
 
     def value(self, W: Array) -> float:
         """The penalty."""

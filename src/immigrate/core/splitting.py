@@ -12,7 +12,9 @@ Newton's method on the elements that N holds at 0, by the derivative of P [3]_, 
 where it works.
 
 Any N that `prox_h(Z) - Z` can take is a certificate: no V of norm 1 has <A, V> - h(V) above the
-norm of P(A + N), whether or not the iteration has ended.
+norm of P(A + N), whether or not the iteration has ended. So a splitting may start from the N of a
+neighbour and end when its caller has seen enough; by default it starts from the answer without a
+condition on the spectrum, prox_h(A) - A, and ends when exact.
 
 References
 ----------
@@ -28,9 +30,11 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.linalg import lapack
 
 from immigrate.core.spectrum import Spectrum, conjugate_gradients
 from immigrate.typing import Array, Mask
@@ -41,6 +45,9 @@ TOLERANCE = 1e-12
 # damped one is tried. Its equations are solved by so many conjugate gradients.
 PATIENCE = 25
 MOST_GRADIENTS = 30
+# Where less than the exact point will do, so many rounds often get there before a Newton step,
+# which takes as long as ten of them, is worth its while.
+FIRST_ROUNDS = 8
 
 
 class Separable(Protocol):
@@ -66,40 +73,83 @@ class Split(NamedTuple):
         An upper bound of <A, V> - step h(V) over all positive semi-definite V of norm 1.
     apart : float
         Distance between `point` and a matrix that is positive semi-definite.
+    multiplier : ndarray of shape (p, p)
+        N, for a splitting of a neighbour to start from.
     """
 
     point: Array
     most: float
     apart: float
+    multiplier: Array
+
+    def times(self, scale: float) -> Split:
+        """The same of a matrix that is so many times as large."""
+        point, most, apart, N = self
+        return Split(scale * point, scale * most, scale * apart, scale * N)
 
 
-def psd_prox(A: Array, h: Separable, step: float = 1.0) -> Split:
-    """The proximal map of h over positive semi-definite matrices."""
+# Whether `most` and `point` of a splitting will do.
+IsEnough = Callable[[float, Array], bool]
+
+
+def psd_prox(
+    A: Array,
+    h: Separable,
+    step: float = 1.0,
+    *,
+    start: Array | None = None,
+    is_enough: IsEnough | None = None,
+) -> Split:
+    """The proximal map of h over positive semi-definite matrices.
+
+    Parameters
+    ----------
+    A : ndarray of shape (p, p)
+    h : Separable
+    step : float
+    start : ndarray of shape (p, p), optional
+        About the multiplier, as a splitting of a neighbour found it.
+    is_enough : callable, optional
+        Whether the bound and the point found so far will do. By default only exact ones will.
+    """
     scale = np.abs(A).max(initial=0.0)
     if scale == 0:
-        return Split(A, 0.0, 0.0)
+        return Split(A, 0.0, 0.0, np.zeros_like(A))
     # In units of the matrix, so that neither squares nor the tolerance depend on its size.
     scale *= float(np.linalg.norm(A / scale))
-    found = _psd_prox_of_unit(A / scale, h, step / scale)
-    return Split(*(scale * part for part in found))
+    found = _psd_prox_of_unit(
+        A / scale,
+        h,
+        step / scale,
+        None if start is None else start / scale,
+        None if is_enough is None else lambda most, point: is_enough(scale * most, scale * point),
+    )
+    return found.times(scale)
 
 
-def _psd_prox_of_unit(A: Array, h: Separable, step: float) -> Split:
+def _psd_prox_of_unit(
+    A: Array, h: Separable, step: float, start: Array | None, is_enough: IsEnough | None
+) -> Split:
     """The proximal map at a matrix of norm 1."""
     alone = h.prox(A, step)
-    if Spectrum.of(alone).eigenvalues.min() >= 0:
+    if is_psd(alone):
         # The multiplier of this one is `alone - A`: the condition on the spectrum is met already.
-        return Split(alone, float(np.linalg.norm(alone)), 0.0)
-    lifted = ahead = np.zeros_like(A)
-    momentum, n_waiting, is_damped = 1.0, 0, False
-    at = Spectrum.of(A)
+        return Split(alone, float(np.linalg.norm(alone)), 0.0, alone - A)
+    lifted = ahead = alone - A if start is None else multiplier(h, -start, step)
+    momentum, is_damped = 1.0, False
+    n_waiting = 0 if is_enough is None else -FIRST_ROUNDS
+    at = Spectrum.of(A + ahead)
     for _ in range(MOST_ROUNDS):
         part = at.positive_part()
-        following = multiplier(h, part - ahead, step)
+        Z = part - ahead
+        point = h.prox(Z, step)
+        following = point - Z
         moved = float(np.linalg.norm(following - ahead))
         if moved <= TOLERANCE:
             break
-        is_held = h.is_held(part - ahead, step)
+        if is_enough is not None and is_enough(float(np.linalg.norm(part)), point):
+            break
+        is_held = h.is_held(Z, step)
         if n_waiting == 0 and is_held is not None:
             held = Held(is_held, following, part, moved if is_damped else TOLERANCE)
             trial = multiplier(h, -_newton_point(at, ahead, held, moved), step)
@@ -108,7 +158,7 @@ def _psd_prox_of_unit(A: Array, h: Separable, step: float) -> Split:
                 lifted, ahead, at, momentum = trial, trial, there, 1.0
                 continue
             is_damped = True
-        n_waiting = (n_waiting + 1) % PATIENCE
+        n_waiting = n_waiting + 1 if n_waiting < PATIENCE - 1 else 0
         # Against the direction of the last step: the momentum has carried it too far.
         if np.vdot(ahead - following, following - lifted) > 0:
             momentum = 1.0
@@ -116,9 +166,36 @@ def _psd_prox_of_unit(A: Array, h: Separable, step: float) -> Split:
         push = (momentum - 1) / faster * (following - lifted)
         lifted, ahead, momentum = following, multiplier(h, -(following + push), step), faster
         at = Spectrum.of(A + ahead)
-    part = at.positive_part()
-    point = h.prox(part - ahead, step)
-    return Split(point, float(np.linalg.norm(part)), float(np.linalg.norm(point - part)))
+    return _split(h, at.positive_part(), ahead, step)
+
+
+def _split(h: Separable, part: Array, N: Array, step: float) -> Split:
+    """What is known at the multiplier N, where P(A + N) is `part`."""
+    point = h.prox(part - N, step)
+    return Split(point, float(np.linalg.norm(part)), float(np.linalg.norm(point - part)), N)
+
+
+def is_psd(A: Array) -> bool:
+    """Whether no eigenvalue is negative."""
+    # A factor by Cholesky's way, where there is one, costs a tenth of the eigenvalues.
+    return lapack.dpotrf(A, lower=1)[1] == 0 or smallest_eigenvalue(A) >= 0
+
+
+def smallest_eigenvalue(A: Array) -> float:
+    """Of a symmetric matrix."""
+    eigenvalues, _, info = lapack.dsyevd(A, compute_v=0, lower=1)
+    if info != 0:
+        raise np.linalg.LinAlgError(f"Eigenvalues did not converge: info = {info}.")
+    return float(eigenvalues[0])
+
+
+def raised_to_psd(A: Array) -> Array:
+    """`A` with as much on its diagonal as makes it positive semi-definite; its zeros stay."""
+    if lapack.dpotrf(A, lower=1)[1] == 0:
+        return A
+    lift = max(-smallest_eigenvalue(A), 0.0)
+    # A row of zeros has no part in negative eigenvalues.
+    return A + np.diag(np.where(A.any(axis=0), lift, 0.0))
 
 
 def multiplier(h: Separable, Z: Array, step: float) -> Array:

@@ -9,10 +9,11 @@ triples of noise, each with little; with it a triple needs a slope steeper than 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from immigrate.core.cones import Answer, WeightSet, nonnegative_part, norm, unit
+from immigrate.core.cones import Aim, Answer, Approach, WeightSet, nonnegative_part, norm, unit
 from immigrate.typing import Array
 
 
@@ -35,6 +36,7 @@ class WithTriples:
     matrices: WeightSet
     n_features: int
     strength: float = 0.0
+    has_formula: ClassVar[bool] = True
 
     @property
     def is_projection(self) -> bool:
@@ -59,6 +61,10 @@ class WithTriples:
         # Over a product of cones the largest values of the parts add up as sides of a triangle do.
         most = None if found.most is None else float(np.hypot(max(found.most, 0), norm(shifted)))
         return Answer(np.concatenate([found.weights.ravel(), shifted]), most)
+
+    def approach(self, A: Array, step: float, aim: Aim) -> Approach:
+        """The best answer: none of the matrices with triples has a splitting."""
+        return Approach(*self.best(A, step))
 
     def value(self, W: Array) -> float:
         """The penalties of both, homogeneous of degree 1."""

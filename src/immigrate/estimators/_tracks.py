@@ -17,7 +17,6 @@ import numpy as np
 
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
-from immigrate.kernels.results import MarginPass
 from immigrate.messages import progress
 from immigrate.solvers import Solution, Solver
 from immigrate.typing import Array
@@ -46,9 +45,9 @@ class Track:
 
     def solutions_at(self, sigma: float) -> Solutions:
         """The solutions at the next sigma, by penalty."""
-        # The gradient is there for the next fit only.
+        # Gradient and multiplier are there for the next fit only.
         return {
-            penalty: replace(solution, last_pass=None)
+            penalty: replace(solution, last_pass=None, multiplier=None)
             for penalty, solution in self.along_strengths(sigma)
         }
 
@@ -76,7 +75,16 @@ class Track:
         """The next weaker penalty, from the end of the one before where the solver gains by it."""
         if not self.solver.can_warm_start:
             return self._solution(sigma, penalty, self.task.start, np.inf)
-        return self._solution(sigma, penalty, last.weights, last.next_step, last.last_pass)
+        weight_set = self.task.weight_set_at(sigma, penalty)
+        return self.solver.solution(
+            self.task.problem,
+            last.weights,
+            sigma,
+            weight_set,
+            first_step=last.next_step,
+            known=last.last_pass,
+            multiplier=last.multiplier,
+        )
 
     def _solution(
         self,
@@ -84,12 +92,9 @@ class Track:
         penalty: Penalty | None,
         start: Array,
         step: float,
-        known: MarginPass | None = None,
     ) -> Solution:
         weight_set = self.task.weight_set_at(sigma, penalty)
-        return self.solver.solution(
-            self.task.problem, start, sigma, weight_set, first_step=step, known=known
-        )
+        return self.solver.solution(self.task.problem, start, sigma, weight_set, first_step=step)
 
     def _say(self, sigma: float, penalty: Penalty | None, solution: Solution) -> None:
         if self.verbose:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from immigrate.core.cones import Oracle, WeightSet, norm, oracle
+from immigrate.core.cones import Aim, Oracle, WeightSet, gain, norm, oracle_within
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import MarginPass
 from immigrate.messages import still
@@ -41,10 +42,17 @@ class Iterate:
     oracle: Oracle
 
     @classmethod
-    def of(cls, weights: Array, at: MarginPass, weight_set: WeightSet) -> Iterate:
-        """From a pass that has a gradient."""
+    def of(
+        cls,
+        weights: Array,
+        at: MarginPass,
+        weight_set: WeightSet,
+        tol: float,
+        multiplier: Array | None,
+    ) -> Iterate:
+        """From a pass that has a gradient, and a multiplier that may be about right."""
         assert at.gradient is not None
-        best = oracle(weights, at.gradient, weight_set)
+        best = oracle_within(weights, at.gradient, weight_set, tol, multiplier)
         return cls(weights, at.cost + weight_set.value(weights), at.gradient, at, best)
 
 
@@ -58,22 +66,31 @@ def spectral_descent(
     tol: float,
     first_step: float = np.inf,
     known: MarginPass | None = None,
+    multiplier: Array | None = None,
     on_step: OnStep | None = None,
 ) -> Solution:
     """Descend from `start` until the relative Frank-Wolfe gap is at most `tol`.
 
     A start that is near a solution already does better with a `first_step` as long as the
     last of the fit before than with the paper's step, which forgets where it came from. If a fit
-    with another penalty has ended there, what the pass said is `known`.
+    with another penalty has ended there, what the pass said is `known`, and the `multiplier` of
+    its gap is a good start for that of the first.
     """
 
-    def visit(weights: Array, reject_above: float = np.inf) -> Iterate | None:
+    def visit(trial: Trial, reject_above: float = np.inf) -> Iterate | None:
+        weights, multiplier = trial
         at = problem.evaluate(
             weights, sigma, reject_above=reject_above - weight_set.value(weights)
         )
-        return None if at.gradient is None else Iterate.of(weights, at, weight_set)
+        if at.gradient is None:
+            return None
+        return Iterate.of(weights, at, weight_set, tol, multiplier)
 
-    now = visit(start) if known is None else Iterate.of(start, known, weight_set)
+    now = (
+        visit(Trial(start, multiplier))
+        if known is None
+        else Iterate.of(start, known, weight_set, tol, multiplier)
+    )
     assert now is not None
     path, n_passes, step = [now.cost], int(known is None), first_step
     # Near a solution costs differ by their rounding only: a reason to stop, not to refuse.
@@ -86,8 +103,8 @@ def spectral_descent(
         if stop:
             break
         after = None
-        for point in _trial_points(now, step, weight_set):
-            after = visit(point, reject_above=now.cost + rounding)
+        for trial in _trials(now, step, weight_set):
+            after = visit(trial, reject_above=now.cost + rounding)
             n_passes += 1
             if after:
                 break
@@ -106,6 +123,7 @@ def spectral_descent(
         now.last_pass.scores,
         next_step=step,
         last_pass=now.last_pass,
+        multiplier=now.oracle.multiplier,
     )
 
 
@@ -117,18 +135,28 @@ def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
     return Stop.MAX_ITER if n_left <= 0 else None
 
 
-def _trial_points(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Array]:
+class Trial(NamedTuple):
+    """A point to try, and the multiplier of the step that leads there."""
+
+    weights: Array
+    multiplier: Array | None
+
+
+def _trials(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Trial]:
     """Points along the projected path, from the longest step to the shortest."""
     # A step as long as the weights themselves: of the right size whatever the units of the cost.
     cautious = norm(now.weights) / norm(now.gradient)
     if np.isinf(step) and now.oracle.weights is not None:
-        yield now.oracle.weights
+        yield Trial(now.oracle.weights, now.oracle.multiplier)
         step = cautious
     for _ in range(MAX_CUTS):
-        point = weight_set.prox(now.weights - step * now.gradient, step)
+        A = now.weights - step * now.gradient
+        # A point that gains anything over W keeps the promise of `core/penalties.py`.
+        here = gain(now.weights, A, step, weight_set)
+        found = weight_set.approach(A, step, Aim(now.oracle.multiplier, here))
         # The projection of a long step can be 0, which lies on no sphere.
-        if norm(point) > 0:
-            yield weight_set.scaled(point)
+        if norm(found.weights) > 0:
+            yield Trial(weight_set.scaled(found.weights), found.multiplier)
         # A spectral step can be too long by many orders: do not cut it down bit by bit.
         step = min(step / STEP_CUT, cautious)
 
@@ -211,6 +239,7 @@ class Descent(Solver):
         *,
         first_step: float = np.inf,
         known: MarginPass | None = None,
+        multiplier: Array | None = None,
         on_step: OnStep | None = None,
     ) -> Solution:
         """The weights found from `start`."""
@@ -224,5 +253,6 @@ class Descent(Solver):
                 tol=self.tol,
                 first_step=first_step,
                 known=known,
+                multiplier=multiplier,
                 on_step=on_step,
             )

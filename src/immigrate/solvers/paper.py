@@ -97,6 +97,7 @@ class FullSteps(Solver):
         *,
         first_step: float = np.inf,
         known: MarginPass | None = None,
+        multiplier: Array | None = None,
         on_step: OnStep | None = None,
     ) -> Solution:
         """The weights found from `start`; steps of any other length are not taken."""

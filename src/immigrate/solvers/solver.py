@@ -69,6 +69,8 @@ class Solution:
     last_pass : MarginPass or None
         What the pass over the pairs said at `weights`, for a fit that goes on with another
         penalty.
+    multiplier : ndarray or None
+        What certifies the gap, for the same.
     """
 
     weights: Array
@@ -79,6 +81,7 @@ class Solution:
     scores: ClassScores
     next_step: float = float("inf")
     last_pass: MarginPass | None = None
+    multiplier: Array | None = None
 
     @property
     def n_iter(self) -> int:
@@ -134,12 +137,13 @@ class Solver(BaseEstimator, metaclass=ABCMeta):
         *,
         first_step: float = np.inf,
         known: MarginPass | None = None,
+        multiplier: Array | None = None,
         on_step: OnStep | None = None,
     ) -> Solution:
         """The weights found from `start`.
 
-        A first step of good length, and what a pass at `start` would say, are taken where they
-        are of use.
+        A first step of good length, what a pass at `start` would say, and what certified the
+        gap of a neighbour, are taken where they are of use.
         """
 
     def with_limits(self, **limits: float) -> Self:
