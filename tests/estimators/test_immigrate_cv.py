@@ -104,16 +104,39 @@ def test_path_is_kept(wine):
     assert set(path.cv_results_["param_sigma"]) == {2.0, 1.0, 0.5}
 
 
+def right_on(*ranges):
+    """1 for samples in these ranges of 100, 0 for the others."""
+    samples = np.arange(100)
+    return sum(((first <= samples) & (samples < end)).astype(float) for first, end in ranges)
+
+
 def test_one_standard_error_prefers_large_sigma_then_few_weights():
     choices = Choices([4.0, 2.0, 1.0], [None, prune := Prune()], ["energy"])
-    hits = np.array([70, 80, 84, 70, 83, 79])  # of 100, unpruned then pruned
-    samples = np.array([np.arange(100) < n for n in hits], dtype=float)
-    selection = Selection.of_samples(choices, [samples], temperatures=(1.0,) * 6)
+    # 70, 82, 84 right, then 70, 83 and 84; those of sigma 2 are wrong on samples of their own.
+    best, near = right_on((0, 84)), right_on((10, 92))
+    samples = [right_on((0, 70)), near, best, right_on((0, 70)), right_on((9, 92)), best[::-1]]
+    selection = Selection.of_samples(choices, [np.array(samples)], temperatures=(1.0,) * 6)
     n_weights = np.array([9, 9, 9, 2, 2, 2])
     assert selection.candidates[selection.best()]["sigma"] == 1.0
-    # One standard error of .84 is .037: 80, 83 and 84 are within; sigma 2 is the largest.
     simplest = selection.candidates[selection.simplest(n_weights)]
     assert simplest == {"penalty": prune, "rule": "energy", "sigma": 2.0, "temperature": 1.0}
+
+
+def test_one_standard_error_is_that_of_the_difference():
+    """Candidates of equal score: one is never right where the best is wrong, one often is."""
+    choices = Choices([4.0, 2.0, 1.0], [None], ["energy"])
+    samples = np.array([right_on((0, 82)), right_on((10, 92)), right_on((0, 84))])
+    selection = Selection.of_samples(choices, [samples], temperatures=(1.0,) * 3)
+    # .02 behind: the standard errors are .014 and .043, that of the score itself .037.
+    np.testing.assert_allclose(
+        selection.standard_error_behind,
+        [
+            np.sqrt((2 - 2**2 / 100) / 99 / 100),
+            np.sqrt((18 - 2**2 / 100) / 99 / 100),
+            0,
+        ],
+    )
+    assert selection.candidates[selection.simplest(np.array([9, 9, 9]))]["sigma"] == 2.0
 
 
 @pytest.mark.parametrize(("scoring", "chance"), [("accuracy", 0.56), ("neg_log_loss", -0.69)])

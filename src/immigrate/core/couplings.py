@@ -40,14 +40,14 @@ class SoftSum(NamedTuple):
         parts = [one.total * _boltzmann(one.floor, floor, sigma) for one in (self, other)]
         return SoftSum(floor, parts[0] + parts[1])
 
-    def coupling(self, q: Array, share: Array, sigma: float) -> Array:
+    def coupling(self, q: Array, share: Array, sigma: float | Array) -> Array:
         """Probability of each candidate, on one more axis, being the nearest one: Eq. 4."""
         floor, total = self.floor[..., None], self.total[..., None]
         weight = share * _boltzmann(np.where(share > 0, q, np.inf), floor, sigma)
         return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
 
 
-def _boltzmann(q: Array, floor: Array, sigma: float) -> Array:
+def _boltzmann(q: Array, floor: Array, sigma: float | Array) -> Array:
     """exp(-(q - floor) / sigma) for q >= floor, 0 where q is infinite; nothing overflows."""
     excess = np.where(np.isfinite(q), q, 0.0) - np.where(np.isfinite(floor), floor, 0.0)
     height = np.where(np.isfinite(q), excess, np.inf)
@@ -55,7 +55,7 @@ def _boltzmann(q: Array, floor: Array, sigma: float) -> Array:
     return np.exp(-np.minimum(height, LARGEST_EXPONENT * sigma) / sigma) * np.isfinite(q)
 
 
-def soft_sum(q: Array, sigma: float, share: Array | float = 1.0) -> SoftSum:
+def soft_sum(q: Array, sigma: float | Array, share: Array | float = 1.0) -> SoftSum:
     """Sum of share exp(-q / sigma) over the candidates along the last axis."""
     share = np.broadcast_to(share, q.shape)
     floor = np.min(q, axis=-1, where=share > 0, initial=np.inf)
@@ -63,8 +63,11 @@ def soft_sum(q: Array, sigma: float, share: Array | float = 1.0) -> SoftSum:
     return SoftSum(floor, weight.sum(axis=-1))
 
 
-def soft_coupling(q: Array, sigma: float) -> Array:
-    """Probability of each candidate being the nearest one: Eq. 4, a softmax of -q / sigma."""
+def soft_coupling(q: Array, sigma: float | Array) -> Array:
+    """Probability of each candidate being the nearest one: Eq. 4, a softmax of -q / sigma.
+
+    Several sigmas have axes of their own, before those of q.
+    """
     return soft_sum(q, sigma).coupling(q, np.ones_like(q), sigma)
 
 

@@ -13,7 +13,7 @@ def expected_distance(q: Array, sigma: float) -> float:
     return float(soft_coupling(q, sigma) @ q)
 
 
-def class_probability(score: Array, sigma: float) -> Array:
+def class_probability(score: Array, sigma: float | Array) -> Array:
     """Softmax of -score / sigma over classes (the last axis); the smallest score is likeliest.
 
     With free energies as scores this is the class posterior of a kernel density estimate

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils import gen_batches
 
 from immigrate.checks import check_choices, check_option, check_positive
 from immigrate.core.mixing import mixture_shares
@@ -41,7 +42,12 @@ def balanced_correctness(score: Array, sigma: float, y: Codes) -> Array:
 
 def log_probability(score: Array, sigma: float, y: Codes) -> Array:
     """Log of the probability of each sample's own class, not below that of the tiniest float."""
-    probability = class_probability(score, sigma)[np.arange(len(y)), y]
+    return log_probabilities(score, np.array([sigma]), y)[0]
+
+
+def log_probabilities(score: Array, sigmas: Array, y: Codes) -> Array:
+    """The same for several widths at once: an array of shape (n_sigmas, n_samples)."""
+    probability = class_probability(score, sigmas[:, None, None])[:, np.arange(len(y)), y]
     return np.log(np.maximum(probability, np.finfo(float).tiny))
 
 
@@ -49,6 +55,8 @@ def log_probability(score: Array, sigma: float, y: Codes) -> Array:
 # those of expected distances are up to ten times smaller where sigma is large. The largest comes
 # first: of temperatures that fit alike, the one with the least certain probabilities is taken.
 TEMPERATURES = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
+# Samples whose probabilities are held at all temperatures at a time.
+BLOCK = 10_000
 # Each criterion is a mean over samples; the larger the better.
 CRITERIA: dict[str, Callable[[Array, float, Codes], Array]] = {
     "accuracy": correctness,
@@ -168,10 +176,13 @@ def best_temperature(
     """The first temperature under which the samples of all splits are likeliest."""
     if len(temperatures) == 1:
         return temperatures[0]
-    likelihood = [
-        sum(log_probability(score, sigma * heat, y).sum() for score, y in splits)
-        for heat in temperatures
-    ]
+    # All temperatures in one array: one by one they take as long as the fits of a long path.
+    widths = sigma * np.array(temperatures)
+    likelihood = sum(
+        log_probabilities(score[block], widths, y[block]).sum(axis=1)
+        for score, y in splits
+        for block in gen_batches(len(y), BLOCK)
+    )
     return temperatures[int(np.argmax(likelihood))]
 
 
@@ -187,6 +198,8 @@ class Selection:
         Mean criterion of each split. Leave-one-out is one split.
     standard_error : ndarray of shape (n_candidates,)
         Of the mean over splits; over samples where there is one split only.
+    standard_error_behind : ndarray of shape (n_candidates,)
+        Of what a candidate lacks to the best one: 0 for the best.
     temperatures : tuple of float
         The temperature of each candidate.
     shares : ndarray of shape (n_candidates, n_temperatures) or None
@@ -196,6 +209,7 @@ class Selection:
     choices: Choices
     splits: Array
     standard_error: Array
+    standard_error_behind: Array
     temperatures: tuple[float, ...]
     shares: Array | None = None
 
@@ -223,8 +237,9 @@ class Selection:
         """From the criterion of every sample: one array (n_candidates, n_samples) per split."""
         splits = np.array([split.mean(axis=1) for split in samples])
         spread = samples[0].T if len(samples) == 1 else splits
-        error = spread.std(axis=0, ddof=1) / np.sqrt(len(spread))
-        return cls(choices, splits, error, temperatures)
+        best = splits.mean(axis=0).argmax()
+        errors = _standard_error(spread), _standard_error(spread[:, [best]] - spread)
+        return cls(choices, splits, *errors, temperatures)
 
     def with_shares(self, splits: Sequence[Split]) -> Selection:
         """The same with the shares that make the samples of the splits likeliest."""
@@ -262,11 +277,13 @@ class Selection:
     def simplest(self, n_weights: Array) -> int:
         """The largest sigma, then the fewest weights, within one standard error of the best.
 
-        Where weights have a price, the fewest weights come first: that is what it is for.
+        The standard error is that of the difference from the best. All candidates are judged by
+        the same samples, and what makes a sample hard for one makes it hard for all, so that
+        differences are known much better than the scores themselves. Where weights have a price,
+        the fewest weights come first: that is what it is for.
         """
-        best = self.best()
-        is_near = self.score >= self.score[best] - self.standard_error[best]
-        near = np.flatnonzero(is_near)
+        behind = self.score.max() - self.score
+        near = np.flatnonzero(behind <= self.standard_error_behind)
         sigmas = [candidate["sigma"] for candidate in self.candidates]
         if self.choices.n_prices:
             return int(min(near, key=lambda i: (n_weights[i], -sigmas[i], i)))
@@ -307,6 +324,12 @@ class Selection:
                 "is_chosen": np.arange(len(n_weights)) == chosen,
             }
         )
+
+
+def _standard_error(values: Array) -> Array:
+    """Of the mean over rows, for each column."""
+    error: Array = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return error
 
 
 def _values(candidates: Sequence[dict[str, Any]], name: str) -> np.ndarray:

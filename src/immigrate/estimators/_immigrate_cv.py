@@ -105,8 +105,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         sigmas. `members_` has the shares.
     one_standard_error : bool, default=False
         Instead of the best candidate, take the largest sigma, and the sparsest weights at
-        that sigma, within one standard error of it. With a penalty such as `L1` among the
-        choices take the sparsest weights, and the largest sigma where these tie.
+        that sigma, that are behind it by no more than one standard error of the difference.
+        With a penalty such as `L1` among the choices take the sparsest weights, and the largest
+        sigma where these tie.
     n_jobs : int, default=None
         Threads of the path, or processes over folds. None is 1 unless in a
         `joblib.parallel_config` context; -1 is all.
@@ -277,6 +278,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             solver = path_solver(task, choices)
             path = weight_path(task, solver, choices, verbose=self.verbose)
             paths.append((task, choices, path))
+        if len(paths) == 1:
+            return paths[0]
         return paths[chosen_encoding([likeliest_of(path) for *_, path in paths])]
 
     @property
