@@ -116,3 +116,11 @@ def test_one_known_value_is_enough_to_expect_a_difference():
     samples = pieces.samples(X)
     np.testing.assert_allclose(samples.expected, [[0.0, 0.0, 0.0]])
     np.testing.assert_allclose(pieces.samples(X + 2).expected[0, 0], 2.0)
+
+
+def test_the_unit_of_the_widest_column_is_the_largest_number():
+    """Its range is twice that, which is no number any more."""
+    largest = np.finfo(np.float64).max
+    X = np.array([[-largest, -largest / 2], [largest, largest / 4]])
+    unit = difference_units(X, np.zeros(2, dtype=bool))
+    np.testing.assert_allclose(unit / largest, [1.0, 0.75], rtol=1e-15)

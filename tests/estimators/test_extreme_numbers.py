@@ -12,6 +12,7 @@ from immigrate import (
     LFE,
     BoostedImmigrateClassifier,
     Columns,
+    Descent,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
@@ -189,3 +190,29 @@ def test_of_columns_that_say_nothing_no_pair_is_stable():
     found = StabilitySelection(n_splits=2, random_state=0).fit(X, np.arange(24) % 2)
     assert not len(found.selected_)
     assert np.all(found.frequencies_ == 0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_drawn_class_may_weigh_next_to_nothing(table):
+    """Of one class only samples below the smallest normal number are drawn; no overflow."""
+    X, y = table
+    weight = np.ones(40)
+    weight[np.flatnonzero(y == y[0])] = 1e-310
+    weight[np.flatnonzero(y == y[0])[-1]] = 1.0
+    solver = Descent(n_anchors=0.5, n_references=0.7, max_iter=5)
+    for seed in range(4):
+        model = IM4EClassifier(solver=solver, random_state=seed).fit(X, y, sample_weight=weight)
+        assert np.isfinite(model.feature_importances_).all()
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_huge_constant_beside_a_tiny_range_is_no_overflow(table):
+    """In units that show the squares of the tiny one, the constant is beyond float32."""
+    X, y = table
+    X = X * 1e-127
+    alone = LFE().fit(X, y).weight_matrix_
+    with pytest.warns(ColumnWarning, match="constant"):
+        model = LFE().fit(np.column_stack([X, np.full(40, -1e18)]), y)
+    found = model.weight_matrix_
+    np.testing.assert_allclose(found[:3, :3] / found.max(), alone / alone.max(), atol=1e-9)
+    np.testing.assert_array_equal(found[3], 0)

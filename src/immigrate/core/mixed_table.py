@@ -95,8 +95,7 @@ def mixed_table(
         np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE).astype(np.intp),
         np.array([one for one, _ in filled]).reshape(-1, n_classes, n),
         np.array([both for _, both in filled]).reshape(-1, n_classes, n_classes),
-        # From 0 on: float32 has few digits, and none is spent on an offset.
-        np.ascontiguousarray((values / span).T, dtype=np.float32),
+        np.ascontiguousarray(_from_zero(values, is_categorical, span / 2).T, dtype=np.float32),
         span,
         _runs(~is_categorical & ~has_gap),
     )
@@ -144,10 +143,16 @@ def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) ->
                 "Use scale='range', or scale the features first."
             )
         return X
+    return _from_zero(X, is_categorical, _half_units(X, is_categorical, scale))
+
+
+def _from_zero(X: Array, is_categorical: NDArray[np.bool_], half_unit: Array) -> Array:
+    """Values in units, numbers from 0 on: float32 has no digit to spend on an offset."""
     # The smallest value is taken off first, so that integers differ by exact multiples. Halves
     # do not overflow.
     shifted = X / 2 - np.where(is_categorical, 0.0, _lowest(X) / 2)
-    return shifted / _half_units(X, is_categorical, scale)
+    in_units: Array = shifted / half_unit
+    return in_units
 
 
 def _lowest(X: Array) -> Array:

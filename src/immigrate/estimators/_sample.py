@@ -175,9 +175,10 @@ class Sampler:
         drawn, codes = D[rows] * is_anchor, self.codes[rows]
         of_class = np.bincount(self.codes, weights=D)
         of_drawn = np.bincount(codes, weights=drawn, minlength=len(of_class))
-        # A class of which only samples without weight were drawn has none to raise.
-        factor = of_class / np.where(of_drawn > 0, of_drawn, 1.0)
-        weight = drawn * factor[codes]
+        # A class of which only samples without weight were drawn has none to raise. Shares are at
+        # most 1, where the factor by which a class is raised can overflow.
+        share = drawn / np.where(of_drawn > 0, of_drawn, 1.0)[codes]
+        weight = share * of_class[codes]
         if not weight.any():
             raise ValueError(
                 "sample_weight is zero for all samples that were drawn from this large table. "

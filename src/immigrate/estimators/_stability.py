@@ -240,7 +240,7 @@ def n_pairs_of(data: TrainingData) -> int:
 def check_halves(data: TrainingData) -> None:
     """Refuse classes of which a half would have a single sample."""
     size = np.bincount(data.codes, minlength=len(data.classes))
-    for label, n in zip(data.classes, size):
+    for label, n in zip(data.classes.tolist(), size):
         if n < FEWEST_OF_A_CLASS:
             raise ValueError(
                 f"Class {label!r} has n_samples = {n}; halves of the table need two each, so at "
