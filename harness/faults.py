@@ -116,7 +116,7 @@ def batch(kind: str, count: int, rng: random.Random, folder: Path) -> Iterator[H
         process = started(
             "-m", "harness.victims", kind, str(rng.randrange(10**6)), str(count), str(folder)
         )
-        before, hung = {}, False
+        before, hung, is_ready = {}, False, False
         for line in lines_of(process):
             if line.startswith("{"):
                 hit = Hit(**json.loads(line))
@@ -124,9 +124,15 @@ def batch(kind: str, count: int, rng: random.Random, folder: Path) -> Iterator[H
                 hung = hit.outcome == "hang"
                 yield hit
             else:
-                before = contents(folder)
+                before, is_ready = contents(folder), True
         if process.stdout:
             process.stdout.close()
+        if not is_ready and not hung:
+            # What was never struck has survived nothing.
+            raise RuntimeError(
+                f"A victim of {kind!r} ended with {process.returncode} before any fault; run "
+                f"`python -m harness.victims {kind!r} 0 1 FOLDER` to see why."
+            )
         if process.returncode and count > 0 and not hung:
             count -= 1
             is_same = contents(folder) == before

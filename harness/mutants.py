@@ -46,7 +46,7 @@ import sklearn.model_selection
 import sklearn.utils.estimator_checks  # noqa: F401
 
 from harness.mutations import Mutant, numbered
-from harness.reach import PACKAGE, QUIET, TUNED, Heard, reach, silence, users_of
+from harness.reach import PACKAGE, QUIET, TUNED, Heard, functions_of, reach, silence, users_of
 
 FOLDERS = ("core", "solvers", "inference")
 PLAIN = ("reference", "neighbours_reference", "results", "pieces", "nearest_rule")
@@ -182,7 +182,10 @@ def watching(
         near = [test for test in tests if places & test.reached]
     else:
         # What else runs at import can matter to anybody who calls anything of the file.
-        near = [t for t in tests if any(at.startswith(f"{mutant.file}:") for at in t.reached)]
+        # A file of classes without functions is used by those that import it.
+        has_functions = any(functions_of(files[mutant.file].decode()))
+        users = {mutant.file} if has_functions else _importers(mutant.file, files)
+        near = _callers(users, tests)
     if not mutant.function:
         near += [test for test in tests if test.file == TUNED and test not in near]
     near.sort(key=lambda test: test.seconds)
@@ -193,6 +196,17 @@ def watching(
         is_recorded = Path(test.file).name.startswith("test_same")
         stages[0 if is_recorded else 1 if test.file.startswith(folder) else 2].append(test)
     return [kept for stage in stages if (kept := _quickest(stage, enough))]
+
+
+def _callers(files: set[str], tests: Iterable[Heard]) -> list[Heard]:
+    """The tests that call anything of these files."""
+    return [test for test in tests if any(at.split(":")[0] in files for at in test.reached)]
+
+
+def _importers(file: str, files: dict[str, bytes]) -> set[str]:
+    """The mutated files that import from this one."""
+    module = "immigrate." + file.removesuffix(".py").replace("/", ".")
+    return {name for name, text in files.items() if f"from {module} import".encode() in text}
 
 
 def _quickest(tests: list[Heard], enough: float) -> list[Heard]:

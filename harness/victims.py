@@ -82,8 +82,9 @@ def answers(model) -> str:
     for method in ("predict_proba", "predict", "transform"):
         if hasattr(model, method):
             said.append(np.asarray(getattr(model, method)(X)))
-    if hasattr(model, "table_"):
-        said.append(model.table_["p_value"].to_numpy())
+    for name in ("table_", "frequencies_"):
+        if hasattr(model, name):
+            said.append(np.asarray(getattr(model, name), dtype=str))
     parts = [part if part is None else np.asarray(part).tolist() for part in said]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
