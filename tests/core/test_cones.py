@@ -287,3 +287,30 @@ def test_weight_vectors_have_their_size():
         np.testing.assert_allclose(sphere, w / np.sqrt(26) / 2)
     # Even weights that sum to 1 are on the sphere as they are.
     np.testing.assert_allclose(VECTOR_SETS["sphere"].scaled(np.full(4, 0.25)), 0.25)
+
+
+@pytest.mark.parametrize("hold", [1e-2, 1.0])
+@pytest.mark.parametrize("scale", [1.0, 30.0, 300.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_line_search_ends_at_the_first_length_that_lowers_enough(hold, scale, seed):
+    """Lengths 1, 1/4, 1/16, ... of a direction of descent, by the value and its own slopes."""
+    A = low_rank(6, 9, seed)
+    here = Dual.at(A, np.abs(low_rank(6, 9, seed + 10)))
+    centre = Dual.at(A, np.abs(low_rank(6, 9, seed + 20)))
+
+    def value(N):
+        return norm(psd_part(A + N)) ** 2 / 2 + hold * norm(N - centre.N) ** 2 / 2
+
+    slope = psd_part(A + here.N) + hold * (here.N - centre.N)
+    found = doubly_nonnegative._searched(A, here, centre, hold, -scale * slope).N
+
+    def rest(N):
+        return norm(np.maximum(N - psd_part(A + N) - hold * (N - centre.N), 0) - N)
+
+    for cut in range(doubly_nonnegative.MOST_CUTS):
+        N = np.maximum(here.N - scale * slope / 4.0**cut, 0)
+        is_lower = value(N) <= value(here.N) + 1e-4 * np.vdot(slope, N - here.N)
+        if is_lower or rest(N) < rest(here.N) / 2:
+            break
+    np.testing.assert_allclose(found, N, atol=1e-12)
+    assert is_lower

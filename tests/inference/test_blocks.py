@@ -170,3 +170,25 @@ def test_progress_is_told_for_each_of_several_blocks():
         found = list(mapped_rows(lambda rows: rows.stop, slices[:count], Told(1)))
         assert found == [2, 4, 5][:count]
         assert told == expected
+
+
+def test_progress_is_told_every_three_seconds(monkeypatch):
+    now, told = [100.0], []
+    monkeypatch.setattr("immigrate.inference.rows.time.monotonic", lambda: now[0])
+    run = Run(say=told.append)
+    run.stage = "screen"
+    for second in (1.0, 2.9, 3.0, 5.9, 6.0, 8.9):
+        now[0] = 100.0 + second
+        run.tick(int(10 * second), 100)
+    assert told == ["screen, 30 %", "screen, 60 %"]
+
+
+@pytest.mark.parametrize("n_columns", [1, 4, 10**9])
+def test_strips_hold_every_term_once_and_at_least_one(n_columns):
+    """However wide the terms are; two strips of the largest size fit in a tile."""
+    terms = np.arange(900)[:, None]
+    strips = term_screen._strips(terms, n_columns)
+    np.testing.assert_array_equal(np.concatenate(strips), terms)
+    sizes = {len(strip) for strip in strips[:-1]} or {len(strips[0])}
+    assert sizes == {1} if n_columns == 10**9 else min(sizes) > 1
+    assert max(sizes) <= term_screen.LARGEST_TILE_SIDE

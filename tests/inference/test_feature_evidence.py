@@ -10,7 +10,7 @@ import sklearn
 from inference.problems import additive_problem, encoded, mixed_problem
 
 from immigrate.inference.additive import design, null_model
-from immigrate.inference.feature_evidence import LIGHTER, feature_evidence
+from immigrate.inference.feature_evidence import LIGHTER, _LeavingOut, feature_evidence
 from immigrate.inference.outcomes import number_outcome
 from immigrate.inference.ridge import INTERCEPT_PENALTY
 from immigrate.inference.rows import LazyColumns
@@ -125,3 +125,16 @@ def test_rows_made_again_and_again_give_the_same_evidence(p, n_classes):
     )
     np.testing.assert_allclose(made.effects.forms, whole.effects.forms, rtol=1e-5, atol=1e-8)
     np.testing.assert_allclose(made.effects.gain, whole.effects.gain, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("of_copies", "of_others"), [(40.0, 1.0), (1.0, 40.0)])
+def test_copies_are_told_by_the_samples_that_weigh_much(of_copies, of_others):
+    """Half of the samples have the same value twice, and no other half does."""
+    rng = np.random.default_rng(0)
+    X, is_same = rng.normal(size=(240, 3)), np.arange(240) % 2 == 0
+    X[is_same, 1] = X[is_same, 0]
+    weight = np.where(is_same, of_copies, of_others)
+    data, model = null_model(encoded(X, rng.integers(0, 2, 240), weight=weight))
+    copied = _LeavingOut(data, model, model.contrasts(data))._is_copied
+    assert copied[0].any() == copied[1].any() == (of_copies > of_others)
+    assert not copied[2].any()

@@ -7,7 +7,13 @@ import pytest
 from scipy import special
 
 from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
-from immigrate.inference.screen_tiles import KERNEL_MARGIN, Marginal, TileForms, TileNull
+from immigrate.inference.screen_tiles import (
+    KERNEL_MARGIN,
+    Marginal,
+    TileForms,
+    TileNull,
+    _outer_limits,
+)
 
 
 def side(rng, a, k=4):
@@ -94,3 +100,13 @@ def test_results_are_the_tails_of_the_forms(null):
     assert np.all(found.weight == 1)
     np.testing.assert_allclose(null.results(forms, index, 3).log_p[0], found.log_p[0])
     assert len(null.results(forms, index, 3).log_p) == 1
+
+
+@pytest.mark.parametrize("left", [[2], [2, 2], [1, 2], [2, 1, 1]])
+@pytest.mark.parametrize("right", [[3], [3, 3, 3], [1, 3], [3, 1, 1]])
+def test_limits_are_those_of_the_products_of_both_counts(left, right):
+    limits = np.arange(20.0) ** 2
+    found = _outer_limits(limits, np.array(left), np.array(right))
+    expected = [[limits[one * other] for other in right] for one in left]
+    np.testing.assert_array_equal(np.broadcast_to(found, (len(left), len(right))), expected)
+    assert np.isscalar(found) == (len(set(left)) == len(set(right)) == 1)
