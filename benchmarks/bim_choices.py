@@ -49,6 +49,8 @@ CHOICES = {
     "AdaBoost's own update of D, exp(2 alpha)": {"exponent": 2.0},
     "descent instead of full steps": {"solver": spectral_descent},
     "sigma rising from 0.02 to 4, as R runs it": {"sigmas": falling_sigmas(0.02, 4.0, T)},
+    "sigma 4 in every round": {"sigmas": falling_sigmas(4.0, 4.0, T)},
+    "sigma 4, one round": {"sigmas": falling_sigmas(4.0, 4.0, 1)},
     "sigma falling from 1 to 0.2": {"sigmas": falling_sigmas(1.0, 0.2, T)},
     "sigma falling from 0.5 to 0.2": {"sigmas": falling_sigmas(0.5, 0.2, T)},
 }
