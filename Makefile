@@ -29,7 +29,7 @@ test-oldest: .venv-oldest/.installed
 # Another Python, by default the one called python3.12 and so on: make test-python VERSION=3.12
 test-python: .venv-$(VERSION)/.installed
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-$(VERSION)/compiled OMP_NUM_THREADS=1 \
-		.venv-$(VERSION)/bin/python -m pytest -n auto
+		.venv-$(VERSION)/bin/python -m pytest -n auto --dist loadgroup
 
 # Which lines the tests reach, as pages in build/coverage. Compiled functions run outside its sight.
 coverage: $(VENV)/.installed-dev
