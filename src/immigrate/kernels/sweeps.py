@@ -122,6 +122,8 @@ def scatter_sweep(sweep, stretch, buffers, anchors, gradient):
     places, sums, coupling = buffers.places, buffers.sums, buffers.coupling
     block, waiting = buffers.block, buffers.waiting
     tables, tiles, sigmas = sweep.tables, sweep.tiles, sweep.sigma
+    # Problem by problem, where the first sweep goes tile by tile: pairs that wait belong to one
+    # gradient, and `flush` empties the list before the next problem begins.
     for m in range(sigmas.shape[0]):
         for t in range(stretch.first_tile, stretch.last_tile):
             tile = tiles[t]

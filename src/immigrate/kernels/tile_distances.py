@@ -50,6 +50,7 @@ def row_of(values, places, tile, r):
 @jit
 def end_of_group(at, r, n_rows, n_buffer):
     """End of the group of rows, from r on, whose pairs go into the buffer together."""
+    # One row always fits: the buffer is at least as long as a row of a tile.
     end = r + 1
     while end < n_rows and at[end + 1] - at[r] <= n_buffer:
         end += 1

@@ -62,6 +62,7 @@ def one_pass(
     anchors = np.arange(n) if anchors is None else anchors
     D = np.ones(n) if anchor_weight is None else anchor_weight
     D = D / D[anchors].sum()
+    # Methods of one pass look for neighbours with all features alike; nothing is learned yet.
     even = np.ones(table.values.shape[1])
 
     def block_statistic(block: NDArray[np.intp]) -> Array:
