@@ -178,6 +178,7 @@ class EffectModel:
         H = np.linalg.inv(information + np.diag(np.tile(penalty, mu.shape[1])))
         # What the fit used up of the samples makes them say less than their number, as the degrees
         # of freedom of a regression do. Without it intervals covered .91 where .95 was promised.
+        # The trace of H I, both symmetric, per free logit: of the K logits of K classes K - 1 are.
         n_used = float(np.sum(H * information)) / max(mu.shape[1] - 1, 1)
         if link is IDENTITY:
             # Over what the fit leaves of it, a squared residual has the mean of its variance.
@@ -209,6 +210,7 @@ class EffectModel:
             return weighted.T @ G, weighted.T @ Z[:, own]
 
         inner, outer = block_sum(self.Z, products)
+        # Least squares, because the columns of two features need not be independent.
         return np.asarray(np.linalg.lstsq(inner, outer, rcond=1e-10)[0], np.float64)
 
     def _cleared_sums(
@@ -249,6 +251,7 @@ def effect_model(
     _, relative, owner = design(data, features)
     light = np.isin(owner, sorted({*evident_features(data).tolist(), *data.adjusted}))
     share = np.where(light, EVIDENT_SHARE, 1.0)
+    # Last, so that it holds for features that are evident as well.
     share = np.where(np.isin(owner, sorted(inside)), OWN_SHARE, share)
     blocks = [pair_block(data, term) for term in terms]
     fixed = np.concatenate([np.zeros(len(owner)), *(block.penalty for block in blocks)])
@@ -340,6 +343,7 @@ def sizes_of(q: Array, trace: Array, second: Array, along: Array) -> Sizes:
     trace, second = np.maximum(trace, TINY), np.maximum(second, TINY)
     along = along / np.maximum(q, TINY)
     tail = (1 - CONFIDENCE) / 2
+    # No end of an interval is further out than that.
     largest = 3 * np.sqrt(np.maximum(q, 0.0)) + 6 * np.sqrt(trace + along)
 
     def share_below(s: Array) -> Array:
@@ -351,6 +355,7 @@ def sizes_of(q: Array, trace: Array, second: Array, along: Array) -> Sizes:
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
             is_above = share_below(middle) > share
+            # The share below falls as the size grows: where it is too large, the end is above.
             low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
         return low
 

@@ -63,6 +63,7 @@ def _step(moments: Moments, penalty: Array, contrast: Contrast) -> tuple[Array, 
     curvature, dispersion = contrast.curvature, contrast.dispersion
     M, U = moments.S / (dispersion * curvature), moments.U[:, :, 0] / curvature
     penalised, own = M.copy(), np.arange(M.shape[1])
+    # 1 for columns that cannot be tested, which are 0: the matrix stays regular.
     penalised[:, own, own] += np.where(moments.is_used, penalty / curvature, 1.0)
     inverse = np.linalg.inv(penalised)
     b = np.matmul(inverse, U[:, :, None])[:, :, 0]

@@ -54,6 +54,7 @@ class Levels:
 
     def per_sample(self, per_level: Array) -> Array:
         """Spread columns over levels (n_levels, k) to samples (k, n); missing becomes 0."""
+        # A missing value has the code -1, which is the last row: zeros.
         padded = np.vstack([per_level, np.zeros((1, per_level.shape[1]))])
         return padded[self.code].T
 
@@ -159,5 +160,6 @@ def centred_columns(
     shift = sum(share[own] @ formula(own) for own in blocks)
     if not is_scaled:
         return LevelColumns(formula, n, shift, order=order)
+    # Two passes over the levels: a difference of large sums would lose its digits.
     size = np.sqrt(sum(share[own] @ (formula(own) - shift) ** 2 for own in blocks))
     return LevelColumns(formula, n, shift, size, order)

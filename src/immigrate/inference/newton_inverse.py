@@ -208,6 +208,7 @@ def _cholesky_rows(matrix: Array) -> Array:
     """F with F'F equal to a positive semi-definite matrix, as many rows as its rank."""
     factor, pivots, rank, _ = lapack.dpstrf(matrix, lower=0)
     F = np.empty((rank, len(matrix)))
+    # LAPACK counts pivots from 1.
     F[:, pivots - 1] = np.triu(factor)[:rank]
     return F
 

@@ -75,6 +75,7 @@ def log_saddlepoint_tail(q: Array, eigenvalues: Array) -> Array:
     largest = eigenvalues.max(axis=-1, keepdims=True)
     s, q = np.maximum(eigenvalues, 0.0) / largest, q / largest[..., 0]
     t = (1 - _saddlepoint_gap(s, q)) / 2
+    # The eigenvalues are relative to the largest, so that t is below 1/2.
     shrunk = 1 - 2 * t[..., None] * s
     cumulant = -np.log(shrunk).sum(axis=-1) / 2
     w = np.sqrt(2 * (t * q - cumulant))
@@ -106,6 +107,7 @@ def _with_body(log_p: Array, q: Array, mean: Array, second: Array) -> Array:
     df = mean**2 / second
     body = np.exp(log_chi2_tail(q * mean / second, df))
     p = np.exp(log_p)
+    # The body alone at p = 1 and the tail alone at BODY_STARTS_AT, without a step in between.
     share = np.clip((body - BODY_STARTS_AT) / (1 - BODY_STARTS_AT), 0.0, 1.0)
     return np.where(share > 0, np.log(np.maximum(p + share * (body - p), BODY_STARTS_AT)), log_p)
 

@@ -97,6 +97,7 @@ class LazyColumns:
         return self.shape[0]
 
     def __getitem__(self, rows: Rows) -> Array:
+        # All rows, or chosen ones, are asked for once and would only take memory.
         if not isinstance(rows, slice) or rows == slice(None):
             return np.vstack([part(rows) for part in self.parts]).T
         # Several sums of one thread ask for the same rows, one after another.

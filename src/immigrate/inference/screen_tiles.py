@@ -156,6 +156,7 @@ class TileNull:
         p = np.exp(log_limit)
         n_low = [side.n_low for side in (self.left, self.right)]
         by_df = np.arange(1, max(1, *(int(np.max(one)) ** 2 for one in n_low)) + 1)
+        # At place df; none passes that has no columns.
         limits = np.concatenate([[np.inf], A_LITTLE_LESS * 2 * special.gammainccinv(by_df / 2, p)])
         is_kept = forms.score > _outer_limits(limits, *n_low)
         mean, spread = (

@@ -94,6 +94,7 @@ class Search:
 
 def needs_screening(data: Encoded, model: AdditiveModel, n_terms: int) -> bool:
     """Whether there are too many terms to test each one exactly."""
+    # F has no more rows than Z has columns, and none more than there are samples.
     rank = min(model.Z.shape[1], len(data.weight)) * model.means.shape[1]
     work = n_terms * len(data.weight) * rank * model.means.shape[1]
     return n_terms > MOST_EXACT_TERMS or work > MOST_EXACT_WORK
@@ -129,6 +130,7 @@ def exact_results(
     if not is_short(study.data, contrasts):
         # Threads share the rows instead.
         return term_results(study.data, terms, contrasts, with_effects=with_effects)
+    # Not by the number of workers: so the sums, and p-values to the last bit, do not depend on it.
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
     threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
     parts = []
@@ -171,6 +173,7 @@ def _refined(
 
 def sorted_search(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) -> Search:
     """The terms in order of evidence, those with an exact p-value first."""
+    # The last key is the first to count: exact p-values come before approximate ones.
     order = np.lexsort((result.log_p, ~is_exact))
     effects = result.effects
     if len(effects.gain):

@@ -102,6 +102,7 @@ def _first(search: Search, log_p_adjusted: float) -> Found:
 
 def _retested(study: Study, model: AdditiveModel, search: Search) -> Search:
     """The terms other than the first, tested against the grown model."""
+    # Approximate p-values are not computed again: these terms cannot be found any more.
     is_left = search.is_exact.copy()
     is_left[0] = False
     terms, is_exact = search.terms[is_left], search.is_exact[is_left]
@@ -110,4 +111,5 @@ def _retested(study: Study, model: AdditiveModel, search: Search) -> Search:
         return sorted_search(terms, nothing, is_exact, 0)
     contrasts = model.contrasts(study.data, study.adjustment.draws)
     result = exact_results(study, terms, contrasts)
+    # The term that was found is no test any more; all others still count, listed or not.
     return sorted_search(terms, result, is_exact, search.n_tests - 1)

@@ -121,6 +121,7 @@ def cleared(sums: Sums, contrast: Contrast) -> Moments:
     S = raw - _explained(sums.moved, sums.added, contrast)
     inner = S[:, k:, k:].copy()
     own = np.arange(inner.shape[1])
+    # 1 for rows of padding, which are 0: the matrix stays regular and their slope 0.
     inner[:, own, own] += np.where(size[:, k:] > 0, SMALLEST_MAIN_EFFECT * size[:, k:], 1.0)
     slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
     U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])

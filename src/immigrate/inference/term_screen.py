@@ -95,6 +95,8 @@ class Leaders:
         with self._lock:
             self._new.append(terms)
             self._n_new += len(terms.log_p)
+            # Sorted only once there are as many new terms as places: so the list costs little per
+            # term.
             if self._n_new > self._count:
                 self._sort()
 
@@ -213,6 +215,7 @@ class Sides:
 
     def __call__(self, terms: Codes, rows: slice, is_whole: bool) -> Side:
         """The side of some terms on some rows."""
+        # Blocks of rows would push each other out of the few places.
         if not is_whole:
             scan = self._scan
             return side_of(scan.functions, terms, scan.weight, rows, scan.k)
@@ -226,6 +229,8 @@ class Sides:
 
 def _strips(terms: Codes, n_columns: int) -> list[Codes]:
     """Terms in strips such that the products of two strips fit in memory."""
+    # Two sides of about 512 terms make products of 2 MB each; sides whose terms have more columns
+    # are shorter, in proportion.
     side = int(np.clip(np.sqrt(TILE_BYTES / 8) * 4 / n_columns, 1, LARGEST_TILE_SIDE))
     return [terms[start : start + side] for start in range(0, len(terms), side)]
 

@@ -108,6 +108,7 @@ def sums_per_term(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> flo
     k = data.functions.is_low.shape[1] ** min(terms.shape[1], 2) + N_SINGLE
     widest = max(data.n_additive_columns(int(a)) for a in np.unique(terms))
     rows = k + terms.shape[1] * widest + 1
+    # How wide the products with F are depends on the way it is kept; one column of zeros tells.
     moved = (
         explained_by(contrasts[0].explained).partial(np.zeros((1, 1, 1)), slice(0, 1)).shape[-1]
     )
