@@ -16,6 +16,7 @@ from immigrate.typing import Array, Codes
 MOST_SAMPLES = 1e12
 LEAST_SAMPLES = 1e-6
 LEAST_SHARE = 1e-9
+# More than one sample to speak of: two of equal weight are 2.
 LEAST_SIZE = 1.5
 
 

@@ -133,6 +133,7 @@ class Explanation:
 
     def _nearest(self, row: int) -> list[str]:
         """A line for each of the two classes."""
+        # A row of -1 is the last one, as in any sequence.
         own = self.neighbours[self.neighbours["row"] == row % len(self)]
         lines = []
         for label, found in own.groupby("class", sort=False):

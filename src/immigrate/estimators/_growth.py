@@ -81,6 +81,7 @@ def grown_fit(
         larger = task.grown() if norm(error) > SMALL_ERROR else None
         if larger is None:
             return Fit(task, solution, error)
+        # What the passes over this sample have kept is of no use to the larger one.
         task.references.release()
         task, weights, first_step = larger, solution.weights, solution.next_step
 
@@ -103,6 +104,7 @@ def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: Wei
             first_step=solution.next_step,
         )
         squares += (found.weights - solution.weights) ** 2 / N_GROUPS
+    # The factor (1 - m / n) of the essay above: a sample of everybody has no error.
     share = len(references.values) / len(task.maker.data.X)
     error: Array = np.sqrt((1 - share) * squares / N_GROUPS)
     return error

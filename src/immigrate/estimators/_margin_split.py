@@ -47,6 +47,7 @@ class Member(NamedTuple):
     def counted(self, parts: MarginParts, rows: slice) -> MarginParts:
         """The parts of some rows as they count in the margin of all."""
         if self.rule == "distance":
+            # The expected distance has no entropy, so that its parts alone are the margin.
             parts = parts._replace(
                 crowding=np.zeros_like(parts.crowding), free_energy=parts.distance
             )

@@ -97,6 +97,7 @@ class WeightMatrixModel(StoredEstimator):
     def _weights(self, top: int | None = None) -> pd.DataFrame:
         """The weights alone, the largest first."""
         encoding, weights = self.model_.references.encoding, self.model_.weights
+        # Sizes are added up and not weights: two levels with opposite weights are both used.
         size = encoding.folded(np.abs(weights))
         return interaction_table(encoding.folded(weights), size, self.get_feature_names_out(), top)
 

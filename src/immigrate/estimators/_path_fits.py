@@ -40,6 +40,8 @@ def as_encoded(base: ImmigrateClassifier, task: Task) -> ImmigrateClassifier:
 def path_solver(task: Task, choices: Choices) -> Solver:
     """The solver of the path: a rougher one where the chosen fit is finished from there."""
     is_by_strength = task.solver.can_warm_start and choices.n_prices > 1
+    # Nothing is finished afterwards then, so that the path has to be solved to the user's
+    # tolerance.
     if not task.is_warm and not is_by_strength:
         return task.solver
     factor = STRENGTH_TOLERANCE if is_by_strength else PATH_TOLERANCE

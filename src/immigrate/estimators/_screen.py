@@ -202,6 +202,7 @@ def im4e_importances(data: TrainingData, solver: Solver, n_jobs: int | None) -> 
         anchor_weight=data.anchor_weight,
         n_threads=n_threads(n_jobs),
     )
+    # The user's limits on steps are meant for the matrix.
     own_limits = type(solver)()
     solution = feature_weights(problem, own_limits)
     warn_unless_converged(solution, own_limits)

@@ -149,6 +149,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         """
         # Everything is learned on a copy, which this selector becomes when all has gone well.
         fitted = copy.copy(self)
+        # A copy of an earlier fit would bring its test along, which this one may not have.
         fitted.__dict__.pop("test_", None)
         fitted._learn(X, y, sample_weight)
         self.__dict__ = fitted.__dict__

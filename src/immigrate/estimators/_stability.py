@@ -188,6 +188,7 @@ class StabilitySelection(StoredEstimator):
             for code in range(int(codes.max()) + 1):
                 own = random.permutation(np.flatnonzero(codes == code))
                 is_first[own[: len(own) // 2]] = True
+            # Both halves count: the bound of Shah and Samworth is for complementary pairs of them.
             halves += [np.flatnonzero(is_first), np.flatnonzero(~is_first)]
         return halves
 
@@ -274,6 +275,7 @@ def first_pairs(base: ImmigrateClassifier, data: TrainingData, q: int) -> Codes:
     for weights in weights_as_pairs_enter(task, base.sigma):
         size = np.abs(weights[rows, columns])
         entered = [k for k in np.argsort(-size, kind="stable") if size[k] > 0]
+        # A pair that has entered stays chosen, even if it leaves again at a weaker price.
         chosen += [k for k in entered if k not in chosen]
         if len(chosen) >= q:
             break

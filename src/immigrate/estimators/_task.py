@@ -193,6 +193,7 @@ class TaskMaker:
         """A task for each way of encoding nominal columns that is to be tried."""
         n = len(self.data.X)
         offered = offered_encodings(encoding, nominal, n)
+        # One size of sample for both encodings, that of the wider: their likelihoods are compared.
         n_columns = max(len(one.owner) for one in offered)
         sizes = sample_sizes(self.solver, n, self.form.n_weights(n_columns))
         maker = replace(self, sizes=sizes)

@@ -55,6 +55,7 @@ def chosen_triples(triples: Any, names: Sequence[str], is_used: Mask) -> Codes:
             "the first rows of the table, which are those with the most evidence."
         )
     found = np.array(listed, dtype=np.intp).reshape(-1, 3)
+    # From columns of the table to columns in use; those that are left out were refused above.
     place = np.cumsum(is_used) - 1
     return np.unique(np.sort(place[found], axis=1), axis=0)
 

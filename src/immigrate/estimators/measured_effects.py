@@ -116,6 +116,7 @@ class MeasuredEffects:
         if place is None:
             return ""
         contribution = self.model.block(place).contribution
+        # With several classes the sentence is about the one whose log-odds move most.
         c = int(np.argmax(np.sum(contribution**2, axis=0)))
         a, b = (self._side(feature) for feature in place)
         words = pair_direction(contribution[:, c], self.model.known(place), a, b)

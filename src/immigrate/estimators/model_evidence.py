@@ -84,6 +84,8 @@ def takes_seconds(read: ReadTable) -> bool:
     n, p = read.values.shape
     n_logits = max(len(seen_classes(read)) - 1, 1)
     width = COLUMNS_PER_FEATURE * p
+    # Each pair costs a product with F, which has the columns of the null model or as many rows as
+    # there are samples.
     of_pairs = p * (p - 1) / 2 * min(width, n)
     return n * n_logits**2 * (of_pairs + FIT_PASSES * width) <= MOST_WORK
 

@@ -136,6 +136,7 @@ class IRelief(MarginSelector):
             n_threads=n_threads(self.n_jobs),
         )
         problem = InlierProblem(margin, table.y, anchor_weight=anchor_weight)
+        # I-RELIEF holds the norm of the weights at 1; `even_start` gives a sum of 1.
         even = unit(even_start(solver, table.values.shape[1]))
         solution = solver.solution(problem, even, float(self.sigma), Cone(nonnegative_part))
         if not solution.converged:

@@ -153,6 +153,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
         return one_pass(
             mixed_table(X, data.codes, scale=None),
             Nearest(),
+            # Differences keep their signs here: LFE is a projection, and |x - x'| is not linear.
             lambda pairs: QUADRATIC.scatter(
                 W, (X[pairs.neighbour] - X[pairs.anchor]).T[:, :, None], pairs.weight[:, None]
             ),

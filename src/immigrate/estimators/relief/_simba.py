@@ -152,7 +152,9 @@ class Simba(MarginSelector):
             global_share=float(self.global_share),
         )
         rng = check_random_state(self.random_state)
+        # 1 - u is in (0, 1]: a weight of 0 has no slope and would stay 0.
         starts = [np.ones(p), *(1 - rng.uniform(size=(self.n_starts - 1, p)))]
+        # Drawn before the threads begin, so that their number does not matter.
         visits = [
             np.concatenate([rng.permutation(n) for _ in range(self.n_rounds)]) for _ in starts
         ]
