@@ -177,6 +177,7 @@ def _read_excel(content: bytes, name: str, reading: Reading) -> ReadFile:
             raw = pd.read_excel(
                 book, sheet_name=sheet, header=None, dtype=object, keep_default_na=False
             )
+    # Our own words, and a package that is missing, are no fault of the file.
     except (CommandError, ImportError):
         raise
     except Exception as error:  # openpyxl passes on whatever its parsers raise
@@ -203,6 +204,7 @@ def _from_cells(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """A sheet, whose cells have types of their own; text in it is read as that of a text file."""
     is_blank = raw.isna() | raw.map(lambda cell: isinstance(cell, str) and not cell.strip())
+    # Sheets often have empty rows above and empty columns beside the table.
     raw = raw.loc[~is_blank.all(axis=1), ~is_blank.all(axis=0)]
     if raw.empty:
         raise CommandError(f"{name} is empty.")

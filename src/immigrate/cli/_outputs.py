@@ -19,6 +19,7 @@ def check_outputs(*outputs: Path | None, inputs: tuple[Path, ...]) -> None:
     given = [output for output in outputs if output is not None]
     for number, output in enumerate(given):
         real = os.path.realpath(output)
+        # By where they lead: two names or links may be one file.
         if real in map(os.path.realpath, inputs):
             raise CommandError(f"{output} is what is read; write to another file.")
         if real in map(os.path.realpath, given[:number]):

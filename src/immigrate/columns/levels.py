@@ -37,6 +37,7 @@ def fitted_kind(column: Column, is_listed: bool | None) -> tuple[Kind, Levels]:
         return Kind.ORDERED, column.categories
     if is_listed is None:
         return Kind.NOMINAL, seen_levels(column)
+    # Without declared categories it is text: no number.
     if all(isinstance(category, NUMBER_TYPES) for category in column.categories or [""]):
         return Kind.NUMBER, ()
     raise ValueError(

@@ -322,6 +322,7 @@ class CellPanels(Panels):
 
     def _number(self, ax: Axes, c: int, colours: Array) -> None:
         """Write value and count into each cell, in the colour that can be read there."""
+        # Two digits of the largest value.
         decimals = max(0, 1 - int(np.floor(np.log10(self.limit))))
         between = "\n" if self.effect.counts.shape[1] <= 10 else " "
         for (j, i), count in np.ndenumerate(self.effect.counts):

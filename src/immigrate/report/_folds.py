@@ -58,6 +58,7 @@ def splits_of(given: Given, cv: Any) -> list[Split] | None:
     if given.groups is not None:
         by_group = StratifiedGroupKFold(n_folds, shuffle=True, random_state=SEED)
         return list(by_group.split(given.codes, given.codes, given.groups))
+    # A fixed seed: the same table gives the same page. Shuffled, because tables may be sorted.
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
     return list(folds.split(given.codes, given.codes))
 
@@ -65,6 +66,7 @@ def splits_of(given: Given, cv: Any) -> list[Split] | None:
 def possible_folds(n_smallest: int, wanted: int) -> int | None:
     """Most folds, up to `wanted`, that leave two samples of the smallest class to learn from."""
     for n_folds in range(min(wanted, n_smallest), 1, -1):
+        # A fold holds out at most the smallest class over the number of folds, rounded up.
         if n_smallest - -(-n_smallest // n_folds) >= 2:
             return n_folds
     return None
@@ -84,6 +86,7 @@ def held_out(
     votes, probability, by_fold = np.zeros(shape), np.zeros(shape), []
     found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     for k, ((_, test), (labels, shares, classes)) in enumerate(zip(splits, found), 1):
+        # A fold need not hold every class: probabilities go to the places of those it had.
         places = np.searchsorted(given.classes, classes)
         predicted = np.searchsorted(given.classes, labels)
         votes[test, predicted] += 1
@@ -92,6 +95,7 @@ def held_out(
         if said:
             progress(f"{said}: fold {k} of {len(splits)}")
     is_seen = votes.any(axis=1)
+    # A splitter of the user may hold a sample out more than once, or never.
     times = votes[is_seen].sum(axis=1, keepdims=True)
     return HeldOut(
         given.codes[is_seen],

@@ -125,6 +125,7 @@ class Report:
         -------
         Report
         """
+        # Fails at once where jinja2 is missing, and not after minutes of work.
         template_environment()
         _check_folds(cv)
         test = InteractionTest() if test is None else _checked_test(test)
@@ -218,6 +219,7 @@ class Report:
 
 
 def _check_folds(cv: Any) -> None:
+    # Anything else is a splitter or a list of splits, which scikit-learn checks.
     if isinstance(cv, int | np.integer | float | str) and check_count("cv", cv) < 2:
         raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
 
