@@ -150,6 +150,7 @@ def _first_order_columns(search: Search, unit: float, deviance: float) -> dict[s
     gain = search.effects.gain
     sizes = search.effects.sizes().times(unit)
     columns = {**size_columns(sizes), "deviance_share": np.maximum(gain / deviance, 0.0)}
+    # Exact terms come first in a search, so that the others fill up the end.
     missing = np.full(len(search.terms) - len(gain), np.nan)
     return {name: np.concatenate([values, missing]) for name, values in columns.items()}
 
@@ -183,6 +184,7 @@ def feature_table(
             "in_pair": np.isin(evidence.features, [a for term in found for a in term]),
         }
     )
+    # The p-value on its own decides; that given the others is for ties.
     order = np.lexsort((evidence.log_p_given_others, evidence.log_p))
     return table.iloc[order].reset_index(drop=True)
 

@@ -301,6 +301,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         importance, count = self.feature_importances_, self.n_features_to_select
         limit = self.threshold
         if limit is None and count is None:
+            # The rule of scikit-learn's `SelectFromModel`.
             limit = float(importance.mean())
         # What is no feature is never chosen, however many are asked for.
         is_used = self.column_reader_.is_used

@@ -154,6 +154,7 @@ class StabilitySelection(StoredEstimator):
         check_count("n_splits", self.n_splits)
         base = base_classifier(self.estimator, ImmigrateClassifier(constraint="nonnegative"))
         STRENGTHS.check(base.constraint)
+        # One encoding of levels on every half, so that pairs are counted alike.
         base = with_one_weight_per_column(base)
         data = base_training_data(self, base, X, y, sample_weight)
         n_possible = n_pairs_of(data)

@@ -73,6 +73,7 @@ def typical_distance(X: Array, W: Array, encoding: Encoding | None = None) -> fl
     q = distances(samples, W, differences)
     # The median is 0 where most samples coincide, as in tables of few levels.
     middle = float(np.median(q)) or float(q.mean())
+    # Samples that are all alike have no distance; any width will do.
     return middle if middle > 0 else 1.0
 
 

@@ -223,6 +223,8 @@ class EffectModel:
         def parts(rows: slice) -> tuple[Array, Array]:
             columns, known = self.Z[rows][:, own], weight[rows]
             cleared = columns - self.main_effects(features, rows) @ slope
+            # Where a feature is missing the pair has no effect, and neither have its cleared
+            # columns.
             cleared *= (known > 0)[:, None]
             return cleared.T @ (known[:, None] * cleared), cleared @ coefficients @ to_others
 

@@ -42,6 +42,7 @@ N_FUNCTIONS = 4
 N_SMOOTH = 2
 """Those of them that the score form uses."""
 
+# The normal score, and the side of the median.
 N_SINGLE = 2
 """Functions with a form of their own."""
 
@@ -115,6 +116,7 @@ class Functions:
     def phi_of(self, features: Codes, rows: Rows = ALL, k: int | None = None) -> Array:
         """The first k functions of some features on some samples: (f, k, n_rows)."""
         k = self.is_low.shape[1] if k is None else min(k, self.is_low.shape[1])
+        # Made once and kept where there is room; else made again for the rows at hand.
         if self.is_kept:
             return self.phi[features, :k][..., rows]
         return self._made_phi(features, rows, k)

@@ -170,6 +170,7 @@ class _LeavingOut:
         """Those of the fit without the columns: (m, n_logits)."""
         H, model = self._inverses[0], self.model
         flat = model.coefficients.T.ravel()
+        # About what a fit with these coefficients held at 0 would give: one Newton step.
         flat = flat - H[:, is_out] @ np.linalg.solve(H[np.ix_(is_out, is_out)], flat[is_out])
         flat[is_out] = 0.0
         return flat.reshape(model.coefficients.T.shape).T

@@ -141,6 +141,7 @@ class LevelColumns:
         if self.n_levels <= MOST_TABLED:
             return self._padded[code].T
         values = self.at(code)
+        # The code -1 has read the last level, which is not meant.
         values[code < 0] = 0.0
         return values.T
 
@@ -156,6 +157,7 @@ def centred_columns(
 ) -> LevelColumns:
     """Columns of a formula less their mean over the samples, with unit variance if asked for."""
     n = len(share)
+    # A level per sample is possible: formulas are never evaluated at all of them at once.
     blocks = [slice(i, min(i + MOST_TABLED, n)) for i in range(0, n, MOST_TABLED)]
     shift = sum(share[own] @ formula(own) for own in blocks)
     if not is_scaled:

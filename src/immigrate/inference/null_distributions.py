@@ -28,6 +28,7 @@ def log_chi2_tail(x: Array, df: Array) -> Array:
     a, half = np.broadcast_arrays(np.asarray(df) / 2.0, np.maximum(x, 0.0) / 2.0)
     tail = special.gammaincc(a, half)
     is_far = tail < SMALLEST_DIRECT_P
+    # 1 in place of what has underflowed: its logarithm is replaced below.
     log_tail = np.log(np.where(is_far, 1.0, tail))
     if np.any(is_far):
         log_tail = np.where(is_far, _log_far_tail(a, np.where(is_far, half, 1.0)), log_tail)
@@ -88,6 +89,8 @@ def _saddlepoint_gap(s: Array, q: Array) -> Array:
 
     Newton on the reciprocal, which is nearly linear in d: the leading term alone is 1 / d.
     """
+    # The leading term alone gives 1 / q; if all eigenvalues were 1 the gap would be their number
+    # over q.
     lowest, highest = 1 / q, np.minimum(s.shape[-1] / q, 1.0)
     gap = lowest
     for _ in range(NEWTON_STEPS):
@@ -126,6 +129,7 @@ def cauchy_combination(log_p: Array, weight: Array | float = 1.0) -> Array:
     """
     weight = np.broadcast_to(weight, log_p.shape)
     share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+    # Whatever it is: p = 1 and weight 0 leave no trace in a sum.
     log_p = np.where(weight > 0, log_p, 0.0)
     smallest = log_p.min(axis=0)
     log_p = np.minimum(log_p, np.log(LARGEST_P))

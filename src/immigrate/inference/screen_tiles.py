@@ -216,6 +216,7 @@ class Tile:
         mean = np.maximum(np.outer(self.null.left.powers[0], self.null.right.powers[0]), TINY)
         kernel, score, low = np.zeros_like(mean), np.zeros_like(mean), np.empty_like(mean)
         weights = [side.low_inverse.T for side in (self.null.left, self.null.right)]
+        # In place: the forms of a tile are asked for once, and its products are gone afterwards.
         for U, (one, other) in zip(self.products[c], every_pair(*weights)):
             square = np.square(U, out=U)
             kernel += square
@@ -224,6 +225,7 @@ class Tile:
                 low *= other
                 score += low
         trace = contrast.share_left * self.energy[c]
+        # One variance for all columns of a term, such that the trace is exact.
         variance = np.where(trace > 0, trace / mean, 1.0)
         single = [_single_form(U, contrast.share_left * V) for U, V in self.single[c]]
         return TileForms(kernel / variance, score / variance, single)

@@ -116,6 +116,7 @@ def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search
             f"with as many as {n_tests} terms, only the strongest have one. Use adjust='holm', "
             "or fewer features."
         )
+    # All that are refined are listed.
     n_listed = max(MOST_LISTED, effort.n_refined or MOST_REFINED)
     screened = strongest_terms(data, contrasts, among, n_listed, effort.run)
     return _refined(study, screened, contrasts, n_tests)

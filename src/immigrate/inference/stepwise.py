@@ -89,6 +89,7 @@ def measurable_terms(data: Encoded, found: list[tuple[int, ...]]) -> list[tuple[
     """
     if not found or len(found[0]) != 2:
         return []
+    # Columns that are 0 for all samples are none.
     squares = [term_squares(data, np.array([pair]))[0] for pair in found[:MOST_FOUND]]
     n_columns = np.cumsum([np.sum(own > 0) for own in squares])
     n_measured = int(np.sum(n_columns <= MOST_FOUND_COLUMNS_PER_SAMPLE * data.n))

@@ -59,6 +59,7 @@ class ScreenedTerms:
         """The `count` terms of smallest p, in order; of equal ones the first features."""
         kept = self
         if len(self.log_p) > count:
+            # Partitioned before it is sorted: of millions only the list itself is put in order.
             kept = self._taken(
                 np.flatnonzero(self.log_p <= np.partition(self.log_p, count)[count])
             )
@@ -170,11 +171,13 @@ class Scan:
         """
         null, left, right = tile.null, tile.left, tile.right
         forms = [tile.forms(c, contrast) for c, contrast in enumerate(self.contrasts)]
+        # Every term once: features in it rise.
         is_kept = right.terms[:, 0] > left.terms[:, -1:]
         if not self.among.is_everything:
             pairs = np.stack(np.broadcast_arrays(left.terms, right.terms[:, 0]), axis=-1)
             is_kept &= self.among.holds(pairs)
         mean = np.maximum(np.outer(null.left.powers[0], null.right.powers[0]), TINY)
+        # Further up the limits leave out too few terms to pay for themselves.
         if log_limit < np.log(LIMITS_FROM):
             is_kept &= np.any([null.could_pass(own, log_limit) for own in forms], axis=0)
         elif is_selective:
