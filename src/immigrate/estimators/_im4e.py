@@ -40,7 +40,7 @@ class IM4EClassifier(MarginClassifier):
     not with its square; `ImmigrateClassifier` uses it as a screen.
 
     A feature's weight grows with how much further apart misses are than hits *in that feature*.
-    Of two features that matter only together, neither need get a weight.
+    Features that matter only together may therefore get no weight.
 
     Tables come as they are: numbers are compared in units of their standard deviation, text and
     categories by their levels, and values may be missing (see `Columns`).

@@ -146,7 +146,7 @@ class L2(PricedPenalty):
     The cost of a fit becomes C(W) + strength * u * the root of the sum of W_ab squared over pairs,
     with u as in `L1`. It is the norm and not its square, because W has norm 1: ridge regression
     has the same solutions at other strengths, but here all pairs are 0 from a finite strength on.
-    Single features have no price, as the norm of all weights is 1 at any rate.
+    Single features have no price, because the norm of all weights is 1 in any case.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class IRelief(MarginSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Keep so many features with the highest weights; a float is a share of all. None
+        How many features to keep, highest weights first; a float is a share. None
         keeps every feature that reaches `threshold`.
     threshold : float, default=None
         Keep only features with a weight of at least this. None is every weight above 0 when
