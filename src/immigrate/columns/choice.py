@@ -89,6 +89,7 @@ def named_position(item: Any, names: Sequence[str], parameter: str) -> int:
         raise ValueError(
             f"{parameter} has index {item}, but X has {len(names)} features. Count from 0."
         )
+    # A negative index counts from the end, as in any sequence.
     return int(item) % len(names)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 class Kind(Enum):
     """What the values of a column mean to a model."""
 
+    # These texts are in stored models: they never change.
     NUMBER = "number"
     FLAG = "flag"
     ORDERED = "ordered category"

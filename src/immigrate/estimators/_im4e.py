@@ -185,6 +185,7 @@ class IM4EClassifier(MarginClassifier):
             solver,
             vector_set(solver),
             LINEAR,
+            # All columns alike, whichever way levels are encoded.
             lambda references: even_start(solver, len(references.encoding.owner)),
             Sampler(data.codes, data.anchor_weight, self.random_state),
             self.n_jobs,
@@ -195,6 +196,7 @@ class IM4EClassifier(MarginClassifier):
             for task in maker.tasks(encoding, columns.nominal)
         ]
         models = [fit.task.fitted(fit.solution, sigma, None, self.rule) for fit in fits]
+        # Before a warning is given: only the fit that is kept has to have converged.
         chosen = chosen_encoding(models)
         model, fit = models[chosen], fits[chosen]
         warn_unless_converged(fit.solution, solver)

@@ -348,6 +348,7 @@ class InteractionTest(StoredEstimator):
             Subject(tuple(map(str, classes)) if is_class else (), str(outcome_name or "")),
             self._say,
         )
+        # Samples of weight 0 were never seen: they take no part, not even in a split.
         read, held_out = read.counted(), None
         if self.split is not None:
             read, held_out = halves(read, float(self.split))

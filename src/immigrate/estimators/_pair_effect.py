@@ -179,6 +179,7 @@ def effect_axis(read: ReadTable, column: int, levels: Levels, places: Codes) -> 
         text = read.level_text(column, levels)
         values: NDArray[Any] = np.array([text(place) for place in places], dtype=object)
         # Where each level stands among the places, which hold all of them.
+        # The inverse of the order in which levels are shown.
         samples = np.where(levels.code >= 0, np.argsort(places)[levels.code], np.nan)
     else:
         values, samples = levels.value[places], read.values[:, column].astype(np.float64)

@@ -129,9 +129,11 @@ class L1(PricedPenalty):
         """The cone with a price on elements."""
         if not self.is_priced:
             return cone
+        # Two levels of one column are no pair, although they have a place off the diagonal.
         is_chosen = are_pairs(owner) if self.penalise == "pairs" else True
         price = np.where(is_chosen, self.strength * unit(), 0.0)
         price = np.broadcast_to(price, (len(owner), len(owner)))
+        # Where weights are not negative the price is linear, and its step a shift.
         elements = PricedElements(price, is_signed=not cone.is_nonnegative)
         return Penalised(elements, cone.is_psd, cone.can_warm_start)
 

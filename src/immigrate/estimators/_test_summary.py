@@ -46,6 +46,7 @@ def shown_features(test: InteractionTest) -> pd.DataFrame:
 
 
 def _of_features(test: InteractionTest) -> Iterator[str]:
+    # As it was fitted: parameters may have been set since.
     shown, n, alpha = shown_features(test), len(test.features_), test._fitted_as["alpha"]
     if not len(shown):
         yield f"Which features matter: none detected among {n}."
@@ -120,6 +121,7 @@ def methods_paragraph(test: InteractionTest) -> str:
     """What a paper has to say about the test."""
     fitted, model, source = test._fitted_as, test.additive_model_, test._effect_source
     name = ORDER_NAMES[fitted["order"]]
+    # 0 classes: the label is a number.
     n_classes = len(source.subject.classes)
     regression = {0: "linear", 2: "logistic"}.get(n_classes, "multinomial logistic")
     what = "the mean of the outcome" if not n_classes else "the log-odds of the classes"

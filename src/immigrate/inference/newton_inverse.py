@@ -57,6 +57,7 @@ def newton_inverse(
 ) -> NewtonInverse:
     """H in the smaller space; that of the coefficients where there are two or three classes."""
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
+    # Rows that are made in blocks cannot be in the space of samples, which needs all at once.
     is_few = mu.shape[1] <= MOST_DENSE_LOGITS or mu.shape[1] * Z.shape[1] <= len(Z)
     if isinstance(Z, LazyColumns) or is_few:
         return CoefficientSpace(Z, mu, weight, penalty, link)

@@ -57,6 +57,7 @@ def log_three_moment_tail(q: Array, moments: tuple[Array, Array, Array]) -> Arra
     mean, second, third = moments
     is_empty = third <= 0
     mean, second, third = (np.where(is_empty, 1.0, moment) for moment in (mean, second, third))
+    # Equal eigenvalues give their number back: then the match is exact.
     df = second**3 / third**2
     log_p = log_chi2_tail((q - mean) * np.sqrt(df / second) + df, df)
     return np.where(is_empty, 0.0, _with_body(log_p, q, mean, second))
@@ -79,6 +80,7 @@ def log_saddlepoint_tail(q: Array, eigenvalues: Array) -> Array:
     # The eigenvalues are relative to the largest, so that t is below 1/2.
     shrunk = 1 - 2 * t[..., None] * s
     cumulant = -np.log(shrunk).sum(axis=-1) / 2
+    # Names of the formula: w is the signed root, v the standardised saddlepoint.
     w = np.sqrt(2 * (t * q - cumulant))
     v = t * np.sqrt(2 * np.sum((s / shrunk) ** 2, axis=-1))
     return special.log_ndtr(-(w + np.log(v / w) / w))

@@ -132,6 +132,7 @@ class Refit:
     ) -> Contrast:
         """The contrast of logit c from its cleared residuals r (n, d) and their squares."""
         v = LOGIT.covariance(self.mu, c, c)
+        # The sum of squares to be expected without any fit; `due` is what a refit leaves of it.
         raw = float(np.sum(self.weight * v))
         due = max(raw - explained[1], 0.0)
         # Without the scaling an over-fitted null model, whose residuals are too small, costs

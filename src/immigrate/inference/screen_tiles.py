@@ -174,6 +174,8 @@ class TileNull:
         if not all(len(one) for one in df):
             return np.inf
         ends = [float(end(df[0]) * end(df[1])) for end in (np.min, np.max)]
+        # Degrees of freedom of a product are the product of those of both sides: between these
+        # ends.
         grid = np.geomspace(ends[0], ends[1], N_LIMITS)
         limits = (2 * special.gammainccinv(grid / 2, p) - grid) / np.sqrt(grid)
         # Between two points of the grid it is hardly lower than at both.

@@ -74,10 +74,12 @@ def set_distances(q, block, tables, weights, laid_tile):
     while r < n_rows:
         end = end_of_group(at, r, n_rows, n_buffer)
         for m in range(q.shape[0]):
+            # Forms are added up: a vector meets its features panel by panel.
             q[m, at[r] : at[end]] = 0
         for a in range(0, p, panel):
             b = min(a + panel, p)
             group = group_of(places, tile, (r, end), (a, b))
+            # Once for all problems: they differ in weights and sigma and share the differences.
             fill_group(block.D, tables, tables.kinds, group, block.ones)
             for m in range(q.shape[0]):
                 add_form(q[m, at[r] : at[end]], block, weights[m], (a, b), tables.products)

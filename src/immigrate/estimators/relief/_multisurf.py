@@ -114,6 +114,7 @@ class MultiSURF(MarginSelector):
         is_squared = self.metric == "euclidean"
         score = one_pass(
             table,
+            # All other samples come in; `nearer_than_most` chooses among them.
             Nearest(table.y.size, is_per_class=True, is_squared=is_squared),
             feature_differences(table, is_squared=False),
             narrowed=partial(nearer_than_most, y=table.y, is_squared=is_squared),

@@ -118,6 +118,7 @@ class Relief(MarginSelector):
         score = one_pass(
             table,
             Nearest(is_squared=self.metric == "euclidean"),
+            # Squared differences in any metric, as in Algorithm 1.
             feature_differences(table, is_squared=True),
             sides=hit_and_miss_sides(int(table.y.max()) + 1),
             anchors=self._anchors(table.y.size, anchor_weight),

@@ -110,6 +110,7 @@ class ReliefF(MarginSelector):
         score = one_pass(
             table,
             Nearest(self.n_neighbors, is_per_class=True, is_squared=self.metric == "euclidean"),
+            # Plain differences in any metric: that only decides who is near.
             feature_differences(table, is_squared=False),
             sides=prior_weighted_sides(np.bincount(table.y) / table.y.size),
             anchor_weight=anchor_weight,
