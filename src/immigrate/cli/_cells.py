@@ -3,7 +3,7 @@
 A point or a comma may be a decimal mark or stand between thousands. In ``1.5``, ``0,222`` and
 ``12,3456`` it can only be a decimal mark, in ``1,234,567`` only the other; ``1,234`` may be both.
 Cells that leave no doubt decide for their column, then for the file; where all are in doubt, the
-delimiter decides if it can, and else the user is asked.
+delimiter decides if it can, and else an error asks the user.
 """
 
 from __future__ import annotations

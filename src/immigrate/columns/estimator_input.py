@@ -101,7 +101,7 @@ def read_training_table(
     least_per_class : int, default=2
         Samples that each class needs.
     outcome : {"class", "number", "auto"}, default="class"
-        What the label is; "auto" goes by its values.
+        What the label is; "auto" decides by its values.
 
     Returns
     -------

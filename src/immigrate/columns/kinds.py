@@ -1,4 +1,4 @@
-"""What a column holds as it comes, and what it is to a model."""
+"""What a column holds, and what it means to a model."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ class Split(NamedTuple):
 
 
 def left_out_split(path: Sequence[PathPoint], y: Codes) -> Split:
-    """The leave-one-out scores that every fit of a path gives away for free."""
+    """The leave-one-out scores that come with every fit of a path at no cost."""
     left_out = (point.model.left_out for point in path)
     return Split([one for one in left_out if one is not None], y)
 
@@ -206,7 +206,7 @@ class Selection:
     temperatures : tuple of float
         The temperature of each candidate.
     shares : ndarray of shape (n_candidates, n_temperatures) or None
-        Shares of the mixture of all candidates at all temperatures; None where nobody asked.
+        Shares of the mixture of all candidates at all temperatures; None without a mixture.
     """
 
     choices: Choices

@@ -1,4 +1,4 @@
-"""Fits on samples that grow until they tell enough, and how much they tell.
+"""Fits on samples that grow until the weights are precise enough, and how precise they are.
 
 The standard error of the weights is that of a grouped jackknife. The sample is cut into K groups,
 the fit goes on from its own solution in each of them, and
@@ -34,7 +34,7 @@ SMALL_ERROR = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A solution, the task that it solves, and how far a sample may have led it astray.
+    """A solution, the task that it solves, and its standard error against the whole table.
 
     Attributes
     ----------

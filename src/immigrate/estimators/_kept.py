@@ -30,7 +30,7 @@ from immigrate.typing import Array, Codes, Mask
 Model = TypeVar("Model", FittedMargin, FittedMixture, FittedVote)
 
 FACTORS = tuple(2.0**k for k in (1, 0.5, 0, -0.5, -1, -1.5, -2, -3, -4))
-# Samples that judge sigma: a fifth, as in cross-validation, up to a number that tells enough; and
+# Samples that judge sigma: a fifth, as in cross-validation, up to a number that suffices; and the
 # seconds of one core that they may take where the references are many.
 JUDGING_SHARE, MOST_JUDGES, FEWEST_JUDGES = 0.2, 4000, 200
 JUDGING_SECONDS = 10.0
@@ -196,7 +196,7 @@ def kept(
 
 
 def points(samples: References, weights: Array) -> Array:
-    """Samples as points whose Euclidean distances go as those of the diagonal of W, about.
+    """Samples as points whose Euclidean distances are about those under the diagonal of W.
 
     Levels become one column each, and what is missing the mean of its column. The unit is the
     largest number of the table, so that no square overflows.

@@ -258,7 +258,7 @@ def with_one_weight_per_column(base: ImmigrateClassifier) -> ImmigrateClassifier
 
 
 def pairs_of_half(base: ImmigrateClassifier, data: TrainingData, q: int, half: str) -> Codes:
-    """The first pairs to enter on one half, which has a name for those who wait."""
+    """The first pairs to enter on one half; `half` names it in lines of progress."""
     with within(half):
         return first_pairs(base, data, q)
 

@@ -53,7 +53,7 @@ class Task:
     stage : int
         Which of the growing samples this one is of.
     gradient_sizes : dict
-        Norm of the gradient at the start, by sigma, as far as somebody has asked for it.
+        Norm of the gradient at the start, by sigma; filled on request.
     fits_without_pairs : dict
         Solutions without pairs, by sigma, from which paths of strengths begin.
     """
@@ -126,7 +126,8 @@ def learning_tasks(
     """What a solver is to do for `model`, whose own sigma, rule and penalty are not read.
 
     One task, or two where leave-one-out is to choose between a weight per nominal column and a
-    weight per level. `n_steps` is about how many steps it will take, for those who wait.
+    weight per level. `n_steps`, roughly the number of steps of the whole fit, is for the line that
+    announces a long fit.
     """
     solver = resolved_solver(model.solver)
     weight_set = MATRIX_SETS[check_option("constraint", model.constraint, MATRIX_SETS)]

@@ -86,7 +86,7 @@ class MeasuredEffects:
     subject: Subject
 
     def sizes(self, terms: Sequence[Term]) -> Sizes:
-        """Sizes of the effects of columns and pairs of columns; NaN where they cannot be said."""
+        """Sizes of the effects of columns and of pairs; NaN for those not in the model."""
         places = [self._place(term) for term in terms]
         known = [i for i, place in enumerate(places) if place is not None]
         found = self.model.sizes([place for place in places if place is not None])

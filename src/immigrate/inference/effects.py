@@ -78,7 +78,7 @@ class Sizes:
         return Sizes(unit * self.size, unit * self.low, unit * self.high)
 
     def filled(self, others: Sizes) -> Sizes:
-        """With those of `others` where these cannot be said."""
+        """With those of `others` where these are NaN."""
         pairs = ((self.size, others.size), (self.low, others.low), (self.high, others.high))
         return Sizes(*(np.where(np.isnan(own), other, own) for own, other in pairs))
 

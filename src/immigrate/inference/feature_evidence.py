@@ -1,9 +1,9 @@
 """Does a feature matter: on its own, and given the others?
 
-On its own: its functions against the residuals of a model that has nothing but what is adjusted
-for. Given the others: against the residuals of the additive model without this feature. That model
-is not fitted again for every feature; the full one says where its coefficients go without the
-columns a of the feature, and what the other columns o would explain of the residuals,
+On its own: its functions against the residuals of a model that holds only the features that are
+adjusted for. Given the others: against the residuals of the additive model without this feature.
+That model is not fitted again for every feature. With a the columns of the feature and o all other
+columns, its coefficients and residuals follow from the full model,
 
     b_o - H_oa H_aa^-1 b_a,   r = e - V Z_o H_o Z_o' e,   H_o = H_oo - H_oa H_aa^-1 H_ao,
 

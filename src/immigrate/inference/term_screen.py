@@ -81,8 +81,8 @@ class ScreenedTerms:
 class Leaders:
     """The strongest terms so far, which all threads add to.
 
-    What a tile is asked for depends on what was seen before, the list at the end does not: a term
-    that is left out is weaker than all of the list.
+    Which terms of a tile get a p-value depends on the tiles before it. The list at the end does
+    not: a term that is left out is weaker than all terms of the list.
     """
 
     def __init__(self, count: int, order: int) -> None:

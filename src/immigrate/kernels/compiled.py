@@ -157,7 +157,7 @@ class CompiledPass:
         return float(self._rounding * self._weight.sum() / len(self._order) ** 2)
 
     def release(self) -> None:
-        """Give back what only training needs: Boltzmann factors as large as the working memory."""
+        """Free what only training needs: Boltzmann factors as large as the working memory."""
         self._last_store = None
         vars(self).pop("_tiles", None)
 

@@ -25,7 +25,7 @@ from immigrate.typing import Array, Codes
 
 
 def new_state(n_problems: int, n_classes: int, n: int) -> Array:
-    """(floor, Z, Y) of samples that have met nobody yet."""
+    """(floor, Z, Y) before any pair was visited."""
     state = np.zeros((n_problems, n_classes, 3, n))
     state[:, :, FLOOR] = EMPTY
     return state

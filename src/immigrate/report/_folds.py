@@ -46,8 +46,8 @@ class HeldOut:
 def splits_of(given: Given, cv: Any) -> list[Split] | None:
     """Training and test samples of each fold; None where a class is too small to hold some out.
 
-    A number of folds is lowered until every class has two samples to learn from; with groups,
-    nobody's samples are on both sides.
+    A number of folds is lowered until every class has two samples to learn from. No group is on
+    both sides of a fold.
     """
     if not isinstance(cv, int | np.integer):
         found = check_cv(cv, given.y, classifier=True).split(given.X, given.y, given.groups)

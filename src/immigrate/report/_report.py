@@ -277,7 +277,7 @@ def _words_of_test(test: InteractionTest) -> list[str]:
 
 
 def _silence(line: str) -> None:
-    """What is said where nobody asked for progress."""
+    """Print nothing: progress was not asked for."""
 
 
 def _evidence(given: Given, model: Any, test: InteractionTest, say: Any) -> Evidence:
