@@ -48,8 +48,9 @@ class Explanation:
         The parts.
     neighbours : pandas.DataFrame
         The training samples that count most, of both classes of each row: `row`,
-        `training_row` (its position in the table given to `fit`), `class`, `share` (of the
-        coupling of all samples of that class) and `distance`.
+        `training_row` (its position in the table given to `fit`; of a model with prototypes the
+        position among these), `class`, `share` (of the coupling of all samples of that class)
+        and `distance`.
 
     See Also
     --------

@@ -95,8 +95,8 @@ class CompiledPass:
     ----------
     pieces : Pieces
         Values scaled by the caller so that differences are of the order of 1, float64 or float32.
-        With float32 the differences and distances are float32; sums and results are always
-        float64. Every anchor has a hit and a miss.
+        With float32 the differences and distances are float32, and so are sums over one buffer of
+        pairs; all other sums, and results, are float64. Every anchor has a hit and a miss.
     anchor_weight : ndarray of shape (n,)
         D of Eq. 10.
     packing : Packing

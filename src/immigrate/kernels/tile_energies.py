@@ -8,8 +8,8 @@ than SHARED_SPAN sigma, one floor would lose the rows far from it: each row and 
 its own, and a pair needs two exponentials.
 
 Counts n enter as a tilt of the distance, t_ij = q_ij - sigma log(n_i n_j), so that one exponential
-of t serves both sides of a pair. The sums of sample i then come out n_i times too large; whoever
-reads them takes sigma log n_i off again. Where nothing is counted t is q itself.
+of t serves both sides of a pair. The sums of sample i then come out n_i times too large, which
+``states`` corrects: it takes log n_i off log Z_i. Where nothing is counted t is q itself.
 """
 
 from __future__ import annotations
