@@ -102,6 +102,7 @@ def _not_there(path: Path) -> str:
 
 
 def _read(content: bytes, name: str, reading: Reading) -> ReadFile:
+    # By the first bytes: a name may lie, and a compressed file holds any of the others.
     if content.startswith(GZIP):
         return _unpacked(content, name, reading)
     if content.startswith(OLD_EXCEL):
@@ -154,6 +155,7 @@ def _framed(
         # Delimiters at the ends of lines make columns that hold nothing at all.
         if name.strip() or any(cell.strip() for cell in columns[j])
     ]
+    # Row numbers, as R and pandas write them, are no feature.
     if kept and not header[kept[0]].strip() and _counts_rows(columns[kept[0]]):
         notes.append("the first column has no name and counts the rows; it is left out.")
         kept = kept[1:]

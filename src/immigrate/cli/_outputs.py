@@ -16,6 +16,7 @@ from immigrate.files import write_text_whole
 
 def check_outputs(*outputs: Path | None, inputs: tuple[Path, ...]) -> None:
     """Refuse at once what could not be written in the end."""
+    # Before the work begins: nobody should wait minutes for a result that cannot be written.
     given = [output for output in outputs if output is not None]
     for number, output in enumerate(given):
         real = os.path.realpath(output)

@@ -61,6 +61,7 @@ def seen_levels(column: Column) -> Levels:
     if column.content is not Content.NAMES:
         return tuple(int(x) if float(x).is_integer() else float(x) for x in np.unique(known))
     if column.categories is not None:
+        # Categories that no row has are left out: they would be columns of zeros.
         seen = set(known)
         return tuple(level for level in column.categories if level in seen)
     return _sorted(list(set(known)))

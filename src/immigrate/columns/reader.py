@@ -176,6 +176,7 @@ class ColumnReader:
         # The array itself: a large table of numbers is not copied.
         if not coded.size and not unused.any():
             return values
+        # A copy, because columns are written over and the array is the user's.
         values = np.array(values)
         for j in coded:
             values[:, j] = column_values(

@@ -97,6 +97,7 @@ def term_table(
         table = table.assign(**_first_order_columns(search, unit, deviance))
         table["direction"] = texts([""] * len(table))
     table = table.assign(statistic=search.statistic, is_exact=search.is_exact, is_found=False)
+    # Not made where nothing was found: of 100,000 terms it takes a while.
     place = (
         {tuple(term): i for i, term in enumerate(search.terms.tolist())} if tested.found else {}
     )

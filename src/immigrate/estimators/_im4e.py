@@ -181,6 +181,7 @@ class IM4EClassifier(MarginClassifier):
         encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(is_used)
         maker = TaskMaker(
             data,
+            # No screen: there is a weight per feature, however many there are.
             Screened(is_used, importances=None),
             solver,
             vector_set(solver),

@@ -180,6 +180,7 @@ def used_terms(references: References, members: Sequence[Member]) -> PairTerms |
     if isinstance(references.form, Cubic):
         return triple_terms(references.form, size)
     size = references.encoding.folded(size)
+    # A vector has the same index for both features of a term: it has main effects only.
     terms = np.nonzero(size if size.ndim == 1 else np.triu(size))
     return PairTerms(references.encoding, np.array([terms[0], terms[-1]]))
 

@@ -93,6 +93,7 @@ def scored_fold(
 ) -> Split:
     """Scores of the test samples under every point of a path through the training samples."""
     # One thread: folds are spread over processes.
+    # The way to encode levels is settled (`as_encoded`): there is one task.
     task = learning_tasks(base, train, n_jobs=None)[0]
     models = [point.model for point in weight_path(task, path_solver(task, choices), choices)]
     X, codes = test

@@ -130,6 +130,7 @@ class Screen(BaseEstimator):
         importance[is_used] = self._importances(data, solver, n_jobs)
         limit = 2 / is_used.sum() if isinstance(self.threshold, str) else self.threshold
         is_kept = is_named & is_used
+        # Importances of columns that are no features take no part, not even as the weakest.
         is_kept[is_used] |= passes(importance[is_used], limit, self.max_features)
         if isinstance(self.by, str) and self.by == "pairs":
             is_kept |= in_strong_pairs(data, n_jobs)

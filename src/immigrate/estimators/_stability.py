@@ -167,6 +167,7 @@ class StabilitySelection(StoredEstimator):
         )
         counts = np.zeros((data.X.shape[1],) * 2)
         for pairs in chosen:
+            # No pair is listed twice for one half: with repeats this would count one of them.
             counts[pairs[:, 0], pairs[:, 1]] += 1
         remember(self, data)
         self.frequencies_ = (counts + counts.T) / len(halves)
@@ -278,6 +279,7 @@ def first_pairs(base: ImmigrateClassifier, data: TrainingData, q: int) -> Codes:
         entered = [k for k in np.argsort(-size, kind="stable") if size[k] > 0]
         # A pair that has entered stays chosen, even if it leaves again at a weaker price.
         chosen += [k for k in entered if k not in chosen]
+        # The path is lazy: weaker prices are not solved once enough pairs are in.
         if len(chosen) >= q:
             break
     first = np.array(chosen[:q], dtype=np.intp)

@@ -220,6 +220,7 @@ class TaskMaker:
         references = self.references(encoding)
         if self.sizes:
             sample = self.sampler.drawn(self.sizes[stage])
+            # `rows` forgets weights, counts and anchors; those of the sample take their place.
             references = replace(
                 references.rows(sample.rows),
                 anchor_weight=sample.anchor_weight,
@@ -248,6 +249,7 @@ def kept_solution(
     weights = solution.weights if penalty is None else penalty.kept(solution.weights)
     if weights is solution.weights:
         return solution
+    # Pruned weights score differently, which takes one more sweep.
     return replace(solution, weights=weights, scores=problem.loo_scores(weights, sigma))
 
 

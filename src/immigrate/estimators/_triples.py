@@ -95,6 +95,7 @@ def _positions(triple: list[Any], names: Sequence[str], is_used: Mask) -> list[i
 def dense_tensor(triples: Codes, weights: Array, n_features: int) -> Array:
     """T as a symmetric tensor, (p, p, p)."""
     T = np.zeros((n_features,) * 3)
+    # All six orders of a triple, so that the tensor is symmetric.
     for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
         T[tuple(triples[:, order].T)] = weights
     return T

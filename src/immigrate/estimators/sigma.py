@@ -85,6 +85,7 @@ def plain_distances(X: Array, W: Array, _: ColumnDifferences) -> Array:
         X = X * np.sqrt(W.diagonal())
     distances = []
     for i in _spread(np.arange(len(X)), MOST_ANCHORS):
+        # Without the sample itself, which is at distance 0.
         d = np.abs(np.delete(X, i, axis=0) - X[i])
         distances.append(np.einsum("ja,ja->j", d, d) if is_diagonal else quadratic_manhattan(d, W))
     return np.concatenate(distances)

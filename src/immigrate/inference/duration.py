@@ -86,6 +86,7 @@ def predicted_duration(
         few = max(FEWEST_REFINED, REFINED_BELOW * among.n_terms)
         exact_terms = min(exact_terms, few if n_refined is None else n_refined)
     exact = ROUNDS * 2.0 * exact_terms * n * rows * (rows + m * n_logits) * n_logits
+    # Seconds at most, whatever the machine: its rate need not be measured.
     if fit + scan + exact < FEWEST_OPERATIONS:
         return Duration()
     rate = multiply_rate() * effective_n_jobs(n_jobs)

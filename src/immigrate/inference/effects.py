@@ -158,6 +158,7 @@ class EffectModel:
         data = sample_for_folds(self.data)
         Z, in_fold = self.Z if data is self.data else self.design(data), folds_of(data)
         ones, none = np.ones((len(Z), 1)), np.zeros(1)
+        # The model without any feature has all the deviance that there is to explain.
         intercept = held_out_deviance(data, ones, none, in_fold)
         full = held_out_deviance(data, Z, self.penalty, in_fold) if terms else 0.0
 
@@ -256,6 +257,8 @@ def effect_model(
     # Last, so that it holds for features that are evident as well.
     share = np.where(np.isin(owner, sorted(inside)), OWN_SHARE, share)
     blocks = [pair_block(data, term) for term in terms]
+    # Two parts of a penalty: `relative` times a strength that is chosen, for main effects, and
+    # `fixed`, for terms.
     fixed = np.concatenate([np.zeros(len(owner)), *(block.penalty for block in blocks)])
     relative = np.concatenate([relative, np.zeros(len(fixed) - len(owner))])
 

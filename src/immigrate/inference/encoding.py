@@ -241,6 +241,7 @@ class Encoded:
 
 def interaction_functions(levels: list[Levels], n: int) -> Functions:
     """Functions of all features, as many as the feature with the most has."""
+    # Functions by what they depend on: kind, number of samples and shares of the levels.
     known: dict[tuple[bool, float, bytes], tuple[LevelColumns | None, LevelColumns | None]] = {}
     own = []
     for one in levels:

@@ -106,6 +106,7 @@ def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search
     n_tests = among.n_terms
     contrasts = model.contrasts(data, draws)
     is_listed = among.listed is not None
+    # A list of pairs is short, and is always tested exactly.
     if is_listed or (effort.n_refined is None and not needs_screening(data, model, n_tests)):
         terms = among.terms()
         result = exact_results(study, terms, contrasts, with_effects=among.order == 2)

@@ -55,6 +55,7 @@ def stepwise_terms(study: Study, model: AdditiveModel, search: Search, alpha: fl
     n_columns = model.Z.shape[1]
     while len(search.terms) and search.is_exact[0]:
         first = _first(search, float(search.log_p_adjusted(study.adjustment, len(found))[0]))
+        # The list is sorted: if the first is not significant, none is.
         if first.log_p_adjusted > np.log(alpha) + ROUNDING:
             break
         found.append(first)

@@ -88,6 +88,7 @@ def held_out(
     for k, ((_, test), (labels, shares, classes)) in enumerate(zip(splits, found), 1):
         # A fold need not hold every class: probabilities go to the places of those it had.
         places = np.searchsorted(given.classes, classes)
+        # Classes are sorted, so that the place of a label is found by bisection.
         predicted = np.searchsorted(given.classes, labels)
         votes[test, predicted] += 1
         probability[np.ix_(test, places)] += shares

@@ -79,6 +79,7 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, StoredEstimator):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit the selector; `fit_params` go to it."""
         selector = clone(self.selector).fit(X, y, **fit_params)
+        # Only to refuse gaps before anything is kept; the values are not needed here.
         self._complete(selector, X)
         weight = np.maximum(selector.feature_importances_, 0.0)
         if not weight.any():
