@@ -126,7 +126,7 @@ def calibration(found: HeldOut, labels: list[str]) -> list[dict[str, Any]]:
     curves = []
     for c in shown:
         p, is_in = found.probability[:, c], found.codes == c
-        # Bins of equal size, ten samples in each at least: bins of equal width would be nearly
+        # Bins of equal size, ten samples or more in each: of equal width some would be nearly
         # empty.
         parts = np.array_split(np.argsort(p, kind="stable"), min(N_BINS, max(1, len(p) // 10)))
         bins = [

@@ -82,7 +82,7 @@ def accuracy_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: st
     is_known = actual.notna()
     if not is_known.any():
         return f"'{target}' has no value in these rows: nothing to compare with."
-    # Compared as text: 1 in the file and 1.0 in the model are the same class.
+    # Beside gaps 1 was read as 1.0: whole numbers first, because texts are compared.
     known = whole(actual[is_known].infer_objects()).astype(str).to_numpy()
     n_right = int((predicted[is_known].astype(str).to_numpy() == known).sum())
     return (
