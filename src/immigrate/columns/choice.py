@@ -48,7 +48,7 @@ def named_mask(given: Any, names: Sequence[str], parameter: str) -> Mask:
     items = np.asarray([given] if isinstance(given, str | int) else given, dtype=object)
     if items.ndim != 1:
         raise _not_understood(given, parameter)
-    # Before positions are looked for: to Python True is the index 1.
+    # Before positions are looked for: in Python, True is also the index 1.
     if items.size and all(isinstance(item, bool | np.bool_) for item in items):
         return _full_mask(items, len(names), parameter)
     mask = np.zeros(len(names), dtype=bool)

@@ -239,7 +239,7 @@ class Selection:
     ) -> Selection:
         """From the criterion of every sample: one array (n_candidates, n_samples) per split."""
         splits = np.array([split.mean(axis=1) for split in samples])
-        # Leave-one-out is one split: its error is over samples. That of several splits is over
+        # With leave-one-out there is one split, and the error is over samples; else it is over
         # splits.
         spread = samples[0].T if len(samples) == 1 else splits
         best = splits.mean(axis=0).argmax()

@@ -104,7 +104,7 @@ def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: Wei
             first_step=solution.next_step,
         )
         squares += (found.weights - solution.weights) ** 2 / N_GROUPS
-    # The factor (1 - m / n) of the essay above: a sample of everybody has no error.
+    # m / n of the formula above: a sample of the whole table has no error.
     share = len(references.values) / len(task.maker.data.X)
     error: Array = np.sqrt((1 - share) * squares / N_GROUPS)
     return error

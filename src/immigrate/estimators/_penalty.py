@@ -263,7 +263,7 @@ def resolved_penalty(penalty: Any, constraint: str) -> Penalty | None:
 def resolved_penalties(penalties: Any, constraint: str) -> Sequence[Penalty | None]:
     """What there is to choose from, each penalty once."""
     resolved = [resolved_penalty(one, constraint) for one in check_choices("penalties", penalties)]
-    # By what they print: two penalties with equal parameters are not equal to Python.
+    # Compared by their text, because penalties with equal parameters are not equal in Python.
     if len({repr(one) for one in resolved}) < len(resolved):
         raise ValueError(f"penalties={penalties!r} holds a choice twice.")
     return resolved

@@ -167,7 +167,8 @@ class StabilitySelection(StoredEstimator):
         )
         counts = np.zeros((data.X.shape[1],) * 2)
         for pairs in chosen:
-            # No pair is listed twice for one half: with repeats this would count one of them.
+            # No pair is listed twice for one half; with repeats, only one of them would be
+            # counted.
             counts[pairs[:, 0], pairs[:, 1]] += 1
         remember(self, data)
         self.frequencies_ = (counts + counts.T) / len(halves)

@@ -354,7 +354,7 @@ def _screened_model(data: Encoded) -> AdditiveModel:
         path = _path(sample, Z, penalty, columns, in_fold)
         if path.deviance < best.deviance or count == 0:
             best, best_count = path, count
-    # The folds have chosen how many; which ones is asked of all samples once more.
+    # The folds have chosen how many features; which ones is decided on all samples.
     features = np.concatenate([adjusted, _main_effect_order(data, data.weight)[:best_count]])
     return _fitted(data, sample, np.sort(features), best, intercept.deviance)
 

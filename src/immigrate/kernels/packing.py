@@ -141,7 +141,7 @@ class ProductPacking:
     def products(self) -> Codes:
         """The table of rows, (n_rows, 3)."""
         n_rows = len(self._order)
-        # The last row once more: its weights are 0 here, and its gradient is never read.
+        # Filled up with the last row, whose weights are 0 here and whose gradient is never read.
         filled = np.append(self._order, np.full(-n_rows % ROWS, self._order[-1]))
         return np.ascontiguousarray(self._unordered[filled], dtype=np.int64)
 

@@ -66,7 +66,7 @@ def splits_of(given: Given, cv: Any) -> list[Split] | None:
 def possible_folds(n_smallest: int, wanted: int) -> int | None:
     """Most folds, up to `wanted`, that leave two samples of the smallest class to learn from."""
     for n_folds in range(min(wanted, n_smallest), 1, -1):
-        # A fold holds out at most the smallest class over the number of folds, rounded up.
+        # A fold holds out at most n_smallest / n_folds samples of the class, rounded up.
         if n_smallest - -(-n_smallest // n_folds) >= 2:
             return n_folds
     return None

@@ -79,7 +79,7 @@ def spectral_descent(
 
     def visit(trial: Trial, reject_above: float = np.inf) -> Iterate | None:
         weights, multiplier = trial
-        # The limit is one of cost and penalty together; the pass knows the cost alone.
+        # The limit is on cost plus penalty; the pass knows the cost alone.
         at = problem.evaluate(
             weights, sigma, reject_above=reject_above - weight_set.value(weights)
         )

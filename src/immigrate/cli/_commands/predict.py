@@ -36,7 +36,7 @@ def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None
         said = predictions(stored.estimator, X)
     text = spreadsheet_csv(said)
     if out is None:
-        # As it is, for programs: `show` would replace control characters.
+        # Printed unchanged, for programs: `show` would replace control characters.
         print(text, end="")
     else:
         write_text(out, text)
