@@ -194,8 +194,9 @@ class Descent(Solver):
         number, a share of the table, or None for all. "auto" is all where a step takes a few
         seconds at most; of a larger table it is a sample that is doubled, from 4,000 on, until
         the standard error of the weights is 0.1 or a step takes that long. Every class is drawn
-        in proportion to its size, small classes at least 500 times, and weighed such that costs
-        are those of the whole table on average (docs/measurements/scaling.md).
+        in proportion to its size, small ones more often (500 samples, or all that they have, as
+        far as the sample has room), and weighed such that costs are those of the whole table on
+        average (docs/measurements/scaling.md).
 
     See Also
     --------
