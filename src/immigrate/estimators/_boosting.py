@@ -194,6 +194,7 @@ class BoostedImmigrateClassifier(
         penalty = resolved_penalty(base.penalty, base.constraint)
         data = base_training_data(self, base, X, y, sample_weight)
         variant.check(len(data.classes))
+        # A round takes about half as many steps as a fit of a single model.
         n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
         task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps), penalty)
         sigmas, rule, temperature = variant.schedule(
