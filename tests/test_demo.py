@@ -38,8 +38,8 @@ def test_the_robots_are_told_apart(said):
 def test_nothing_is_found_where_nothing_is(said):
     text = said[0]
     last = text[text.index("Shuffled") :]
-    assert "Which features matter? None is shown to\n" in last
-    assert "Which pairs act together? None is shown to\n" in last
+    assert "Which features matter? None detected\n" in last
+    assert "Which pairs act together? None detected\n" in last
     assert "How well does it predict? Not better than guessing\n" in last
 
 

@@ -18,7 +18,7 @@ OWN = ("immigrate.", "sklearn.callback.")
 
 @dataclass(frozen=True)
 class Listener:
-    """Somebody who keeps what is said, and which category is not to be said any further."""
+    """Collects messages of warnings; those of category `unsaid` do not reach the user."""
 
     unsaid: type[Warning]
     heard: list[str] = field(default_factory=list)
@@ -42,10 +42,10 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 @contextmanager
 def heard_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
-    """The messages of `warn_user` in this thread meanwhile; those of category `unsaid` end here.
+    """Collect the messages of `warn_user` in this thread; those of category `unsaid` end here.
 
     All others reach the user as well. ``warnings.catch_warnings`` would change the filters of the
-    whole process: of two threads each would hear what the other is told.
+    whole process: each of two threads would collect the warnings of the other.
     """
     listener = Listener(unsaid)
     token = _listeners.set((*_listeners.get(), listener))
@@ -60,7 +60,7 @@ _counted: ContextVar[tuple[str, Callable[[], None]] | None] = ContextVar("_count
 
 
 def task_ended(kind: str) -> None:
-    """Tell who counts such tasks that one of them has ended.
+    """Report the end of a task to whoever counts tasks of this kind, if anybody does.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def task_ended(kind: str) -> None:
 
 @contextmanager
 def counted_tasks(kind: str, tell: Callable[[], None]) -> Iterator[None]:
-    """Count the tasks of a kind in this thread meanwhile: steps, values of sigma, or rounds.
+    """Inside the block, count tasks of a kind in this thread: steps, values of sigma, or rounds.
 
     A fit inside another one does not count for the outer one: what it calls a step is not what
     the outer one does.
@@ -95,11 +95,11 @@ def progress(line: str) -> None:
 
 
 SILENT_SECONDS = 2.0
-"""What takes longer says where it is."""
+"""Work that takes longer reports how far it is."""
 
 
 class Pulse:
-    """Where a long wait is: on a terminal one line, written over; else ever fewer lines.
+    """How far long work is: on a terminal one line that is overwritten, else ever fewer lines.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Pulse:
         self._begun, self._due, self._width = clock(), SILENT_SECONDS, 0
 
     def beat(self, *stages: str) -> None:
-        """Something has moved; said if nothing was for a while."""
+        """Work goes on; reported if nothing was reported for a while."""
         elapsed = self._clock() - self._begun
         if elapsed < self._due:
             return
@@ -144,7 +144,7 @@ class Pulse:
             print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Wipe what stands on a terminal."""
+        """Wipe the line on a terminal."""
         if self._width:
             print(f"\r{'':{self._width}}\r", end="", file=sys.stderr, flush=True)
 
@@ -157,7 +157,7 @@ _is_waiting: ContextVar[bool] = ContextVar("_is_waiting", default=False)
 
 @contextmanager
 def told_while_waiting(pulse: Pulse | None) -> Iterator[None]:
-    """Meanwhile `still` reaches this pulse; the outermost of several is the one that is told."""
+    """Inside the block, `still` reports to this pulse; of nested ones the outermost counts."""
     if _is_waiting.get():
         yield
         return
@@ -178,7 +178,7 @@ def told_while_waiting(pulse: Pulse | None) -> Iterator[None]:
 
 @contextmanager
 def within(stage: str) -> Iterator[None]:
-    """Meanwhile what is told of begins with this stage."""
+    """Inside the block, lines of progress begin with this stage."""
     token = _stages.set((*_stages.get(), stage))
     try:
         yield
@@ -187,7 +187,7 @@ def within(stage: str) -> Iterator[None]:
 
 
 def still(step: str) -> None:
-    """Something has moved, in a fit of which the user may be waiting for the end."""
+    """A step of a fit is done, for whose end the user may be waiting."""
     pulse = _pulse.get()
     if pulse is not None:
         pulse.beat(*_stages.get(), step)
@@ -209,7 +209,7 @@ def says_where_it_is(fit: Fit) -> Fit:
 
 
 LONG_SECONDS = 60.0
-"""What is predicted to take longer is said beforehand."""
+"""Work that is predicted to take longer is announced beforehand."""
 
 
 def foretell(name: str, seconds: float, advice: str) -> None:

@@ -50,7 +50,7 @@ def test_the_answers_are_the_first_thing(page, trial):
 
 def test_where_there_is_nothing_it_says_so(page, noise):
     page.open(noise)
-    assert page.texts(".headline")[:2] == ["None is shown to"] * 2
+    assert page.texts(".headline")[:2] == ["None detected"] * 2
     page.click("#tab-network")
     assert "none is shown to act together" in page.one("#pair-network").text
 

@@ -181,7 +181,7 @@ def test_a_number_can_be_the_outcome_of_a_test(run, tmp_path):
     (tmp_path / "t.csv").write_text(csv_text(xor_table()))
     ended = run("test", "t.csv", "--target", "dose", "--outcome", "number")
     assert ended.code == 0
-    assert ended.out.startswith("Which features matter: none of the 3 is shown to.\n")
+    assert ended.out.startswith("Which features matter: none detected among 3.\n")
 
 
 def test_pairs_of_names_with_colons_and_commas():

@@ -289,8 +289,8 @@ def test_nothing_found_is_said_with_what_could_have_been():
     rng = np.random.default_rng(3)
     test = InteractionTest().fit(rng.normal(size=(200, 4)), rng.integers(0, 2, 200))
     text = test.summary()
-    assert "Which features matter: none of the 4 is shown to." in text
-    assert "Which act together: none of 6 pairs is shown to." in text
+    assert "Which features matter: none detected among 4." in text
+    assert "Which act together: none detected among 6 pairs." in text
     assert f"size {test.detectable_size_:.2g} would have been found" in text
 
 
@@ -300,7 +300,7 @@ def test_noise_names_a_feature_no_more_often_than_it_may():
     for seed in range(40):
         rng = np.random.default_rng(seed)
         test = InteractionTest().fit(rng.normal(size=(100, 5)), rng.integers(0, 2, 100))
-        named += "none of" not in test.summary().splitlines()[0]
+        named += "none detected" not in test.summary().splitlines()[0]
     assert named <= 6
 
 

@@ -199,10 +199,10 @@ def test_strongest_features_come_in_order_of_their_best_pair():
 
 def test_summary_says_what_was_found():
     text = InteractionTest().fit(*xor_data()).summary()
-    assert "Which act together: 1 of 15 pairs is shown to" in text
+    assert "Which act together: 1 of 15 pairs detected" in text
     assert "x0 × x1: adjusted p" in text
     text = InteractionTest().fit(*additive_data()).summary()
-    assert "Which act together: none of" in text
+    assert "Which act together: none detected" in text
 
 
 def test_summary_is_of_the_fit_not_of_later_parameters():

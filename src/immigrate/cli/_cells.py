@@ -3,7 +3,7 @@
 A point or a comma may be a decimal mark or stand between thousands. In ``1.5``, ``0,222`` and
 ``12,3456`` it can only be a decimal mark, in ``1,234,567`` only the other; ``1,234`` may be both.
 Cells that leave no doubt decide for their column, then for the file; where all are in doubt, the
-delimiter decides if it can, and else the user is asked.
+delimiter decides if it can, and else an error asks the user.
 """
 
 from __future__ import annotations
@@ -95,9 +95,11 @@ class Cells:
     def _decided(self, columns: Iterable[Sequence[str | None]]) -> str:
         """The decimal mark that cells without doubt show, if they show one; else what is usual."""
         possible = (possible_marks(column) for column in columns)
+        # A column without doubt has one possible mark, one without any mark has both.
         shown = {marks[0] for marks in possible if len(marks) == 1}
         if len(shown) == 1:
             return shown.pop()
+        # Columns that contradict each other decide nothing for those in doubt.
         return "" if shown else self.default
 
     def _column(self, name: str, cells: list[str | None]) -> Any:
@@ -109,6 +111,7 @@ class Cells:
         if all(cell in FLAGS for cell in known):
             flags = [None if cell is None else FLAGS[cell] for cell in cells]
             return pd.Series(flags, dtype=bool if len(known) == len(cells) else object)
+        # 007 is a name: as a number it would lose what tells it from 7.
         if any(LEADING_ZERO.fullmatch(cell) for cell in known):
             return pd.Series(cells, dtype=object)
         numbers = self._numbers(name, known)
@@ -150,6 +153,7 @@ class Cells:
 
 def possible_marks(cells: Iterable[str | None]) -> list[str]:
     """Decimal marks with which all cells are numbers: both where marks are in doubt or absent."""
+    # A set: equal cells are looked at once.
     marked = {_closed(cell) for cell in cells if cell is not None and not PLAIN.fullmatch(cell)}
     return [mark for mark in OTHER if all(map(DECIMAL[mark].fullmatch, marked))]
 

@@ -127,6 +127,7 @@ class Comparison:
         """Fit all methods on all folds."""
         classes, codes = read_labels(y)
         least = int(np.bincount(codes).min())
+        # With more folds than that some fold would hold out none of the class.
         if folds > least:
             raise CommandError(
                 f"--folds {folds} is more than the {least} rows of the smallest class, "
@@ -194,6 +195,7 @@ class Comparison:
         pairs = list(combinations(self.scores["method"].unique(), 2))
         differences = [(by_method[a] - by_method[b]).to_numpy() for a, b in pairs]
         p = np.array([corrected_p(one, self.share) for one in differences])
+        # A p of 0, where all differences are equal, has no logarithm.
         adjusted = np.exp(holm(np.log(np.maximum(p, 1e-300))))
         return [
             pair if difference.mean() > 0 else pair[::-1]
@@ -231,6 +233,7 @@ def corrected_p(differences: Array, share: float) -> float:
     """
     k, variance = len(differences), float(np.var(differences, ddof=1))
     mean = float(np.mean(differences))
+    # The same difference in every fold: no noise to hold it against.
     if variance == 0:
         return 1.0 if mean == 0 else 0.0
     t = mean / np.sqrt((1 / k + share) * variance)

@@ -29,6 +29,7 @@ def ended(arguments: list[str], interrupts: Interrupts) -> int:
         if hasattr(stream, "reconfigure"):
             # A terminal that lacks a character shows a mark for it instead of failing.
             stream.reconfigure(errors="replace")
+    # Taken out before parsing, so that it may stand anywhere.
     is_debugged = DEBUG in arguments
     try:
         work = understood([one for one in arguments if one != DEBUG] or ["--help"])
@@ -40,6 +41,7 @@ def ended(arguments: list[str], interrupts: Interrupts) -> int:
         return _nobody_reads()
     except BaseException as error:
         interrupts.ignore()
+        # Somebody asked for the end of the process on purpose; it is no failure of the command.
         if isinstance(error, SystemExit):
             raise
         if is_debugged:

@@ -87,6 +87,7 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     >>> nearest("Outcom", ["age", "outcome"])
     'outcome'
     """
+    # Backwards: of names that differ in case only, the first one wins.
     folded = {one.casefold().strip(): one for one in reversed(names)}
     found = difflib.get_close_matches(name.casefold().strip(), folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else None

@@ -47,6 +47,7 @@ def chosen_pairs(text: str, names: Sequence[str]) -> Any:
     """
     if not text:
         return None
+    # Before colons are looked for, because a name may hold one.
     if text in names:
         return text
     if ":" not in text:

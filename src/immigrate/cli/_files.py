@@ -102,6 +102,7 @@ def _not_there(path: Path) -> str:
 
 
 def _read(content: bytes, name: str, reading: Reading) -> ReadFile:
+    # By the first bytes: a name may lie, and a compressed file holds any of the others.
     if content.startswith(GZIP):
         return _unpacked(content, name, reading)
     if content.startswith(OLD_EXCEL):
@@ -154,6 +155,7 @@ def _framed(
         # Delimiters at the ends of lines make columns that hold nothing at all.
         if name.strip() or any(cell.strip() for cell in columns[j])
     ]
+    # Row numbers, as R and pandas write them, are no feature.
     if kept and not header[kept[0]].strip() and _counts_rows(columns[kept[0]]):
         notes.append("the first column has no name and counts the rows; it is left out.")
         kept = kept[1:]
@@ -177,6 +179,7 @@ def _read_excel(content: bytes, name: str, reading: Reading) -> ReadFile:
             raw = pd.read_excel(
                 book, sheet_name=sheet, header=None, dtype=object, keep_default_na=False
             )
+    # Our own words, and a package that is missing, are no fault of the file.
     except (CommandError, ImportError):
         raise
     except Exception as error:  # openpyxl passes on whatever its parsers raise
@@ -203,6 +206,7 @@ def _from_cells(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """A sheet, whose cells have types of their own; text in it is read as that of a text file."""
     is_blank = raw.isna() | raw.map(lambda cell: isinstance(cell, str) and not cell.strip())
+    # Sheets often have empty rows above and empty columns beside the table.
     raw = raw.loc[~is_blank.all(axis=1), ~is_blank.all(axis=0)]
     if raw.empty:
         raise CommandError(f"{name} is empty.")

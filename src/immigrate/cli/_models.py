@@ -135,6 +135,7 @@ def _check_is_archive(content: bytes, path: Path) -> None:
             names, damaged = archive.namelist(), archive.testzip()
     except Exception as error:  # a zip that is cut fails in many ways
         if content.startswith(b"PK"):
+            # Every zip archive begins with these letters.
             raise CommandError(f"{path} is damaged: its end or a part is missing.") from error
         raise CommandError(f"{path} is no model that immigrate fit wrote.") from None
     if damaged is not None:
@@ -155,6 +156,7 @@ def _reproducible(content: bytes) -> bytes:
     def numbered(match: re.Match[str]) -> str:
         return match[1] + numbers.setdefault(match[2], str(len(numbers) + 1))
 
+    # First, because it gives the addresses their numbers; files are renamed by these below.
     schema = ADDRESS.sub(numbered, parts.pop(SCHEMA).decode())
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -16,9 +16,11 @@ from immigrate.files import write_text_whole
 
 def check_outputs(*outputs: Path | None, inputs: tuple[Path, ...]) -> None:
     """Refuse at once what could not be written in the end."""
+    # Checked before the work begins: nobody should wait for a result that cannot be written.
     given = [output for output in outputs if output is not None]
     for number, output in enumerate(given):
         real = os.path.realpath(output)
+        # Compared by where they lead, because two names or links may be one file.
         if real in map(os.path.realpath, inputs):
             raise CommandError(f"{output} is what is read; write to another file.")
         if real in map(os.path.realpath, given[:number]):

@@ -97,6 +97,7 @@ class Lines(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Hand on what is complete."""
+        # The last piece is a line that is not complete yet, or empty.
         *whole, self.begun = (self.begun + text).split("\n")
         for line in filter(None, map(str.strip, whole)):
             self.hand_on(line)
@@ -133,6 +134,7 @@ class Unheard(Warning):
 def _noted() -> Iterator[None]:
     """Say afterwards what the library warned of; other libraries warn those who call them."""
     with warnings.catch_warnings(), heard_warnings(unsaid=Unheard) as heard:
+        # Those of other libraries; ours are heard by `heard_warnings`, whatever the filters are.
         warnings.simplefilter("ignore")
         try:
             yield

@@ -38,6 +38,7 @@ class Asked:
 
     def read(self) -> Question:
         """Read the file, and say how and what is left out."""
+        # Read as text at once: as numbers, 1 and 1.0 would be the same.
         as_text = {*self.categorical, *([self.target] if self.are_classes else [])}
         read = told_file(self.path, replace(self.reading, as_text=frozenset(as_text)))
         return self._question(read)

@@ -56,6 +56,7 @@ def decoded(content: bytes, name: str, encoding: str = "") -> Text:
     try:
         return Text(content.decode("cp1252"), "cp1252", is_guess=True)
     except UnicodeDecodeError:
+        # It has a letter for every byte, so that this cannot fail.
         return Text(content.decode("latin-1"), "latin-1", is_guess=True)
 
 
@@ -78,6 +79,7 @@ def _decoded_as_told(content: bytes, name: str, encoding: str) -> str:
 
 def _check_is_text(content: bytes, name: str) -> None:
     sample = content[:SAMPLE_BYTES]
+    # In UTF-16 every other byte of Western text is 0.
     if len(sample) > 1 and (sample[1::2].count(0) > len(sample) / 4):
         raise CommandError(
             f"{name} seems to be UTF-16 without its mark; try --encoding utf-16-le."
@@ -121,6 +123,7 @@ def _fit(text: str, delimiter: str) -> float:
 
 
 def _reader(text: str, delimiter: str) -> csv._reader:  # type: ignore[name-defined]
+    # Python's own limit of 131,072 letters is too small for some tables of text.
     csv.field_size_limit(LONGEST_CELL)
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
 
@@ -144,6 +147,7 @@ def _even(record: list[str], before: Sequence[list[str]], line: int, name: str) 
     if not before or len(record) == len(before[0]):
         return record
     expected = len(before[0])
+    # Delimiters at the end of a line make cells that hold nothing.
     if len(record) > expected and not any(cell.strip() for cell in record[expected:]):
         return record[:expected]
     raise CommandError(

@@ -35,12 +35,12 @@ def on(
     part_seconds: float = 0.1,
     patience: float = 60.0,
 ) -> Iterator[Cluster]:
-    """Let a Dask cluster run what is fitted and predicted meanwhile.
+    """Let a Dask cluster run everything that is fitted and predicted inside the block.
 
-    Everything that makes passes over pairs of samples: the margin classifiers, paths of sigma,
-    boosting, screens, I-RELIEF, and predictions. Results agree with those of one process to
-    rounding, and are the same for any number of workers. A worker that is lost costs the time
-    of its tasks; docs/measurements/clusters.md says more.
+    That is everything that makes passes over pairs of samples: the margin classifiers, paths of
+    sigma, boosting, screens, I-RELIEF, and predictions. Results agree with those of one process
+    to rounding, and are the same for any number of workers. Losing a worker costs the time of
+    its tasks and nothing else; see docs/measurements/clusters.md.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ def on(
         Rows that a fit draws from a ``dask.array`` or ``dask.dataframe``, each class in
         proportion (`stratified_sample`).
     part_seconds : float, default=0.1
-        About how long a task takes. Tables whose passes are shorter than that stay here.
+        About how long a task takes. Tables whose passes are shorter stay in this process.
     patience : float, default=60.0
-        Seconds to wait when there is no worker at all, before that is an error.
+        Seconds to wait for a worker when there is none, before an error is raised.
 
     Yields
     ------
     Cluster
-        What runs the passes meanwhile.
+        Runs the passes inside the block.
 
     Examples
     --------

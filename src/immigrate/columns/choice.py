@@ -48,6 +48,7 @@ def named_mask(given: Any, names: Sequence[str], parameter: str) -> Mask:
     items = np.asarray([given] if isinstance(given, str | int) else given, dtype=object)
     if items.ndim != 1:
         raise _not_understood(given, parameter)
+    # Before positions are looked for: in Python, True is also the index 1.
     if items.size and all(isinstance(item, bool | np.bool_) for item in items):
         return _full_mask(items, len(names), parameter)
     mask = np.zeros(len(names), dtype=bool)
@@ -88,6 +89,7 @@ def named_position(item: Any, names: Sequence[str], parameter: str) -> int:
         raise ValueError(
             f"{parameter} has index {item}, but X has {len(names)} features. Count from 0."
         )
+    # A negative index counts from the end, as in any sequence.
     return int(item) % len(names)
 
 

@@ -73,6 +73,7 @@ class TrainingTable:
         if self.feature_names is not None:
             estimator.feature_names_in_ = self.feature_names
         else:
+            # A fit before this one may have had names.
             vars(estimator).pop("feature_names_in_", None)
 
 
@@ -100,7 +101,7 @@ def read_training_table(
     least_per_class : int, default=2
         Samples that each class needs.
     outcome : {"class", "number", "auto"}, default="class"
-        What the label is; "auto" goes by its values.
+        What the label is; "auto" decides by its values.
 
     Returns
     -------
@@ -118,6 +119,7 @@ def read_training_table(
            [0., 1., 1., 0.]]), ('f', 'm'))
     """
     source = opened(X)
+    # Labels first: scikit-learn would refuse a missing one in words of its own.
     y = None if y is None else plain_labels(y)
     stand_in = _stand_in(estimator)
     if isinstance(source, Table):
@@ -127,6 +129,7 @@ def read_training_table(
         # scikit-learn first: it refuses what is no table, and gives floats without a copy.
         values, y = _validated(stand_in, source, y)
         is_flags = getattr(source, "dtype", None) == np.bool_
+        # Floats would hide that an array held flags.
         first = read_first(source if is_flags else values, categorical_features)
     check_values(first.values, first.reader.names, estimator, allow_nan=allow_nan)
     numbers = None

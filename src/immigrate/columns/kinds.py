@@ -1,4 +1,4 @@
-"""What a column holds as it comes, and what it is to a model."""
+"""What a column holds, and what it means to a model."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 class Kind(Enum):
     """What the values of a column mean to a model."""
 
+    # These texts are in stored models: they never change.
     NUMBER = "number"
     FLAG = "flag"
     ORDERED = "ordered category"

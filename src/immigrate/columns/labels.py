@@ -110,6 +110,7 @@ def is_number_outcome(y: Any) -> bool:
         return False
     values, sizes = np.unique(plain, return_counts=True)
     is_whole = plain.dtype.kind != "f" or bool((values == np.floor(values)).all())
+    # Two numbers are two classes, whatever they are.
     if len(values) <= 2 or (is_whole and len(values) <= MOST_CLEAR_CLASSES):
         return False
     if len(values) > MOST_CLEAR_CLASSES and (not is_whole or _are_mostly_once(sizes)):

@@ -67,6 +67,7 @@ def column_notes(X: Any, categorical_features: Any = FROM_DTYPE) -> tuple[Note, 
     others: list[int] = []
     for j, column in enumerate(source.columns):
         (dates if column.content is Content.DATES else others).append(j)
+    # Dates are refused by the reader: the other columns are read without them.
     reader, _ = read_first(*_without(source, others, categorical_features)).finished()
     notes = [replace(note, column=others[note.column]) for note in reader.notes]
     for j in dates:

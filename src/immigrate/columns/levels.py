@@ -37,6 +37,7 @@ def fitted_kind(column: Column, is_listed: bool | None) -> tuple[Kind, Levels]:
         return Kind.ORDERED, column.categories
     if is_listed is None:
         return Kind.NOMINAL, seen_levels(column)
+    # Without declared categories it is text: no number.
     if all(isinstance(category, NUMBER_TYPES) for category in column.categories or [""]):
         return Kind.NUMBER, ()
     raise ValueError(
@@ -60,6 +61,7 @@ def seen_levels(column: Column) -> Levels:
     if column.content is not Content.NAMES:
         return tuple(int(x) if float(x).is_integer() else float(x) for x in np.unique(known))
     if column.categories is not None:
+        # Categories that no row has are left out: they would be columns of zeros.
         seen = set(known)
         return tuple(level for level in column.categories if level in seen)
     return _sorted(list(set(known)))

@@ -178,6 +178,8 @@ def table_notes(described: Described, values: Array) -> tuple[Note, ...]:
         if kind is Kind.NOMINAL and not is_empty[j] and not is_constant[j]
         for note in _nominal_notes(described, j, values[:, j])
     ]
+    # Constants and columns without a value are all alike; nobody needs to hear that they are
+    # copies.
     is_left_out = is_empty | is_constant
     is_left_out[[note.column for note in notes if note.is_left_out]] = True
     is_nominal = np.array([kind is Kind.NOMINAL for kind in described.kinds], dtype=bool)
@@ -194,6 +196,7 @@ def column_ranges(values: Array) -> tuple[Array, Array, Mask]:
     """
     low = np.minimum.reduce(values, axis=0, initial=np.inf)
     has_gap = np.isnan(low)
+    # The minimum of a column with a gap is NaN; only then are gaps passed over.
     if has_gap.any():
         low = np.fmin.reduce(values, axis=0, initial=np.inf)
     return low, np.fmax.reduce(values, axis=0, initial=-np.inf), has_gap
@@ -232,6 +235,7 @@ def _copies(values: Array, is_nominal: Mask, candidates: Codes) -> list[tuple[in
     # The sum with 0 makes one of the two zeros, which are equal but for their bytes.
     fingerprints = np.ascontiguousarray(values[:FINGERPRINT_ROWS].T) + 0.0
     for j in candidates.tolist():
+        # Codes of levels and numbers may agree by chance.
         alike = firsts[bool(is_nominal[j]), fingerprints[j].tobytes()]
         same = (k for k in alike if np.array_equal(values[:, j], values[:, k], equal_nan=True))
         earlier = next(same, None)

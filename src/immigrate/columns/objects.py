@@ -1,4 +1,4 @@
-"""Columns of Python objects: what they hold is asked of the values, one type at a time."""
+"""Columns of Python objects: the types of the values say what they hold."""
 
 from __future__ import annotations
 

@@ -173,8 +173,10 @@ class ColumnReader:
     def _array_values(self, array: NDArray[Any]) -> NDArray[Any]:
         values = _floats(array)
         coded, unused = np.flatnonzero(self.is_nominal & self.is_used), ~self.is_used
+        # The array itself: a large table of numbers is not copied.
         if not coded.size and not unused.any():
             return values
+        # A copy, because columns are written over and the array is the user's.
         values = np.array(values)
         for j in coded:
             values[:, j] = column_values(

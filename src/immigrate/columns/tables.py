@@ -53,6 +53,7 @@ def opened(X: Any) -> Table | Any:
     if polars is not None and isinstance(X, polars.DataFrame):
         columns = [_polars_column(name, X[name], polars) for name in X.columns]
         return Table(columns, X.height, list(X.columns))
+    # After pandas and polars, which speak Arrow too and are read by their own types.
     if hasattr(X, "__arrow_c_stream__"):
         return _pandas_table(_from_arrow(X))
     if hasattr(X, "__dataframe__"):
@@ -101,6 +102,7 @@ def distinct_labels(labels: Sequence[Any]) -> tuple[list[Any], tuple[tuple[int, 
     for j, label in enumerate(labels):
         if first.setdefault(label, j) == j:
             continue
+        # A numbered name may be that of another column.
         while distinct[j] in taken:
             seen[label] += 1
             distinct[j] = f"{label}.{seen[label]}"

@@ -60,6 +60,7 @@ def number_like(levels: Sequence[Any]) -> str:
     ("such as '52,9'", '')
     """
     others = [level for level in levels if not _is_number(level)]
+    # A few words such as "n.d." may stand among numbers.
     is_mostly = len(others) <= (1 - LEAST_SHARE_OF_NUMBERS) * len(levels)
     decimal = next(_with_decimals(levels), None)
     if not is_mostly or decimal is None:

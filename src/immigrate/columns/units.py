@@ -46,6 +46,7 @@ def difference_units(values: Array, is_nominal: Mask, scale: str | None = "std")
         return units
     values = values.astype(np.float64, copy=False)
     low, high, _ = column_ranges(values)
+    # False also for a column without a value, whose range is turned around.
     varies = (low < high) & ~is_nominal
     spread = _ranges if scale == "range" else _deviations
     units[varies] = spread(values[:, varies], low[varies], high[varies])

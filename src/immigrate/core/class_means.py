@@ -60,9 +60,8 @@ def _from_shares(x: Array, y: Codes) -> Array:
     is_known = ~np.isnan(x)
     member = _members(is_known, y)
     size = member.sum(axis=1)
-    _, level = np.unique(
-        x, return_inverse=True
-    )  # what is missing has a level that nobody asks for
+    # A missing value has a level of its own, which is never read.
+    _, level = np.unique(x, return_inverse=True)
     count = np.array([np.bincount(level[m], minlength=level.max() + 1) for m in member])  # (k, L)
     share = (count / size[:, None])[:, level].T
     rows, own, is_alone = _own_classes(member, size)

@@ -328,7 +328,7 @@ def gain(V: Array, A: Array, step: float, weight_set: WeightSet) -> float:
 
 
 def _oracle_in_parts(W: Array, direction: Array, part: PsdPart) -> Oracle:
-    """The gap by the norm of the projection; the projection itself if somebody asks for it."""
+    """The gap by the norm of the projection; the projection itself only on request."""
     there = part.norm()
     if there <= NEGLIGIBLE:
         return Oracle(None, np.nan)

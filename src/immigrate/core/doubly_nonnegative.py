@@ -10,7 +10,7 @@ positive, by the derivative of P [2]_, gets there in a few steps where it works.
 the matrices are of low rank, N is not unique, and Newton's steps lead astray. Then the proximal
 point method [3]_ takes over: it minimises |P(A + N)|^2 / 2 + h |N - C|^2 / 2 by Newton's method
 with a line search, which cannot fail because the minimum is unique, moves the centre C there, and
-lets go of it by and by (smaller h).
+makes h smaller from one centre to the next.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Who is a hit of whom, and how far: two shares >= 0 for every row and column."""
+"""To what degree a column is a hit, and a miss, of a row: two shares >= 0 for each pair."""
 
 from __future__ import annotations
 

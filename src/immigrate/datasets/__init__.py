@@ -1,4 +1,4 @@
-"""Tables whose truth is known, drawn or embedded: no download. And a way to those of OpenML."""
+"""Tables with a known truth, drawn or embedded, without a download; and those of OpenML."""
 
 from immigrate.datasets._generators import make_monk1, make_xor
 from immigrate.datasets._openml import fetch_table

@@ -85,9 +85,9 @@ def load_loans(*, return_X_y: bool = False, as_frame: bool = True) -> Any:
 def load_harvest(*, return_X_y: bool = False, as_frame: bool = True) -> Any:
     """The yield of 480 fields of wheat on ten farms in six years: a number as the outcome.
 
-    The table is made up. Farms and years differ, which is not what anybody asks: they are
-    covariates. Nitrogen raises the yield, most of all where it rains, and lowers it where it does
-    not: nitrogen and rain act together. The variety Aurora does better on sand and worse on other
+    The table is made up. Farms and years differ, which is not the question: they are covariates.
+    Nitrogen raises the yield, most of all where it rains, and lowers it where it does not:
+    nitrogen and rain act together. The variety Aurora does better on sand and worse on other
     soils. The yield is best at a middle pH. No other column matters.
 
     Parameters

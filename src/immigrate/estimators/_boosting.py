@@ -71,10 +71,9 @@ class BoostedImmigrateClassifier(
         or with ``FullSteps(max_iter=5)`` for ``variant="paper"``: fewer steps than a single
         model takes. A classifier that is given brings its own solver, so name one of these
         there too. Its `penalty` holds in every round; its `sigma`, `rule`, `n_jobs` and `verbose`
-        are not read. Rounds of "samme" after the first start where the one before ended, if that
-        is safe.
+        are not read. With "samme" a round starts where the one before ended, if that is safe.
     n_estimators : int, default=None
-        Most rounds. None is 10 for ``variant="samme"`` and the paper's 100 for "paper".
+        Limit on rounds. None is 10 for ``variant="samme"`` and the paper's 100 for "paper".
     variant : {"samme", "paper"} or `PaperBoosting`, default="samme"
         "samme": one sigma for all rounds, votes and weights by SAMME [2]_ for any number of
         classes, class probabilities as votes, perfect learners kept with a bounded vote. It
@@ -195,6 +194,7 @@ class BoostedImmigrateClassifier(
         penalty = resolved_penalty(base.penalty, base.constraint)
         data = base_training_data(self, base, X, y, sample_weight)
         variant.check(len(data.classes))
+        # A round takes about half as many steps as a fit of a single model.
         n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
         task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps), penalty)
         sigmas, rule, temperature = variant.schedule(
@@ -262,9 +262,9 @@ class BoostedImmigrateClassifier(
     def explain(self, X: Any, *, n_neighbours: int = 3) -> Explanation:
         """Which features and pairs pull each row to its class, and its most telling neighbours.
 
-        The margin of a row is the lead of its class in the vote. That is exactly the sum of what
-        the members add. A member's part of it is a probability and so no sum over features and
-        pairs: it is spread over them in proportion to the parts of the member's own margin.
+        The margin of a row is the lead of its class in the vote, which is exactly the sum of what
+        the members add. What a member adds is a difference of probabilities, not a sum over
+        features and pairs: it is spread over them in proportion to the member's own margin.
 
         Parameters
         ----------

@@ -36,6 +36,7 @@ def correctness(score: Array, sigma: float, y: Codes) -> Array:
 def balanced_correctness(score: Array, sigma: float, y: Codes) -> Array:
     """Correctness weighed so that every class counts alike in the mean."""
     size = np.bincount(y, minlength=score.shape[1])
+    # A class of which this split holds no sample has no say in the mean.
     n_present = np.count_nonzero(size)
     return correctness(score, sigma, y) * len(y) / (n_present * size[y])
 
@@ -133,6 +134,7 @@ def weight_path(
                 solutions |= track.solutions_at(sigma)
         task_ended("sigma")
         for penalty in choices.penalties:
+            # Pruning costs nothing during the fit: it is done to the solution without a penalty.
             solution = solutions[penalty if penalty in solutions else None]
             model = task.fitted(solution, sigma, penalty, choices.rules[0])
             points.append(PathPoint(penalty, model, solution))
@@ -158,6 +160,7 @@ class Split(NamedTuple):
         n_penalties = len(choices.penalties)
         return [
             getattr(one, RULES[rule])
+            # The path is by sigma and then by penalty, candidates by penalty, rule and sigma.
             for i in range(n_penalties)
             for rule in choices.rules
             for one in self.scores[i::n_penalties]
@@ -165,7 +168,7 @@ class Split(NamedTuple):
 
 
 def left_out_split(path: Sequence[PathPoint], y: Codes) -> Split:
-    """The leave-one-out scores that every fit of a path gives away for free."""
+    """The leave-one-out scores that come with every fit of a path at no cost."""
     left_out = (point.model.left_out for point in path)
     return Split([one for one in left_out if one is not None], y)
 
@@ -203,7 +206,7 @@ class Selection:
     temperatures : tuple of float
         The temperature of each candidate.
     shares : ndarray of shape (n_candidates, n_temperatures) or None
-        Shares of the mixture of all candidates at all temperatures; None where nobody asked.
+        Shares of the mixture of all candidates at all temperatures; None without a mixture.
     """
 
     choices: Choices
@@ -236,6 +239,8 @@ class Selection:
     ) -> Selection:
         """From the criterion of every sample: one array (n_candidates, n_samples) per split."""
         splits = np.array([split.mean(axis=1) for split in samples])
+        # With leave-one-out there is one split, and the error is over samples; else it is over
+        # splits.
         spread = samples[0].T if len(samples) == 1 else splits
         best = splits.mean(axis=0).argmax()
         errors = _standard_error(spread), _standard_error(spread[:, [best]] - spread)

@@ -16,6 +16,7 @@ from immigrate.typing import Array, Codes
 MOST_SAMPLES = 1e12
 LEAST_SAMPLES = 1e-6
 LEAST_SHARE = 1e-9
+# More than one sample to speak of: two of equal weight are 2.
 LEAST_SIZE = 1.5
 
 
@@ -63,7 +64,7 @@ def _check_numbers(numbers: Array, weight: Array) -> None:
 
 
 def refuse_repeated(groups: ArrayLike) -> None:
-    """Samples of one patient are more alike than the test knows."""
+    """Refuse groups with several samples: those of one patient are more alike than is assumed."""
     names, counts = np.unique(np.asarray(groups), return_counts=True)
     if counts.max(initial=1) == 1:
         return
@@ -76,7 +77,7 @@ def refuse_repeated(groups: ArrayLike) -> None:
 
 
 def is_comparable(codes: Codes, weight: Array) -> bool:
-    """Whether there is more than one sample to speak of, and in some class too."""
+    """Whether more than one sample counts noticeably, in all and within at least one class."""
     classes = np.unique(codes[weight > 0])
     largest = max(effective_size(weight[codes == c]) for c in classes)
     return min(largest, effective_size(weight)) >= LEAST_SIZE

@@ -48,11 +48,11 @@ class CubicImmigrateClassifier(MarginClassifier):
     The distance of two samples is q = d' W d + sum_abc T_abc d_a d_b d_c, d = |x_i - x_j|, which
     is that of IMMIGRATE [1]_ with one more term. W is symmetric, and T is symmetric too: a pair
     adds 2 W_ab d_a d_b to a distance and a triple 6 T_abc d_a d_b d_c. T is 0 where two of its
-    indices are the same. Both have norm 1 together, |W|^2 + |T|^2 = 1 with every entry counted,
-    W is in the set that `constraint` says, and T is not negative. Everything else is as in
-    `ImmigrateClassifier`, which three features that act together mostly do not need: its
-    neighbourhoods are local, so that it predicts a parity of three features from their own
-    weights (docs/measurements/three-way.md).
+    indices are the same. Together they have norm 1, |W|^2 + |T|^2 = 1 with every entry counted,
+    W is in the set that `constraint` names, and T is not negative. Everything else is as in
+    `ImmigrateClassifier`. That one mostly predicts well even where three features act together:
+    its neighbourhoods are local, so that the weights of single features suffice to predict a
+    parity of three (docs/measurements/three-way.md).
 
     A weight says what the model uses and proves nothing. Whether three features act together is
     answered by ``InteractionTest(order=3)``.
@@ -63,17 +63,17 @@ class CubicImmigrateClassifier(MarginClassifier):
         Width of the neighbourhood, in units of q. "auto" learns the weights at 1/2 of the median
         of q over pairs of samples under the starting W: wider than without triples, because the
         slopes of triples are noise where only the nearest samples count. Predictions are better
-        in smaller neighbourhoods, so that "auto" then chooses the sigma of predictions, 1/1 to
-        1/16 of that, by the likelihood of leave-one-out predictions. A number is taken for both.
+        in smaller neighbourhoods, so "auto" then chooses the sigma of predictions, 1 to 1/16
+        times that, by the likelihood of leave-one-out predictions. A number is used for both.
     triples : "all", list of triples or data frame, default="all"
         Which triples have a weight. "all" is for up to 40 features. A list holds names or indices,
         ``[("a", "b", "c")]``; a data frame has the columns `feature_1`, `feature_2` and
-        `feature_3`, as ``InteractionTest(order=3).fit(X, y).selected_`` has. An empty one leaves
-        the weights of features and pairs.
+        `feature_3`, as ``InteractionTest(order=3).fit(X, y).selected_`` has. An empty list leaves
+        only the weights of features and pairs.
     strength : float, default=0.3
         Penalty on the sum of T, as a share of the steepest slope of a triple at the start: with 1
-        no triple gets a weight in the first step. 0 is no penalty; most of the norm then goes to
-        a little of everything.
+        no triple gets a weight in the first step. 0 is no penalty; the norm is then spread over
+        many small weights.
     solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
         As in `ImmigrateClassifier`. A start is one of W; T starts at 0.
     constraint : {"psd", "nonnegative", "both", "clip"}, default="psd"
@@ -117,7 +117,7 @@ class CubicImmigrateClassifier(MarginClassifier):
     fit_sigma_ : float
         The sigma that the weights were learned with.
     n_anchors_, n_references_ : int
-        How many samples the solver looked at: whose margin counted, and their neighbours.
+        How many samples the solver used: those whose margin counted, and their neighbours.
     weight_error_ : ndarray of shape (n_features, n_features)
         Standard error of `weight_matrix_` against the fit of all samples; 0 where the solver
         looked at all.

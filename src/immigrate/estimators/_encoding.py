@@ -187,7 +187,7 @@ class Encoding:
 
     @property
     def can_spread(self) -> bool:
-        """Whether a weight per level differs from a weight per column, and is affordable."""
+        """Whether a weight per level differs from a weight per column."""
         return bool((self.n_levels > 2).any())
 
     def spread(self) -> Encoding:

@@ -97,6 +97,7 @@ def term_table(
         table = table.assign(**_first_order_columns(search, unit, deviance))
         table["direction"] = texts([""] * len(table))
     table = table.assign(statistic=search.statistic, is_exact=search.is_exact, is_found=False)
+    # Only needed where something was found; for 100,000 terms it takes a while to make.
     place = (
         {tuple(term): i for i, term in enumerate(search.terms.tolist())} if tested.found else {}
     )
@@ -150,6 +151,7 @@ def _first_order_columns(search: Search, unit: float, deviance: float) -> dict[s
     gain = search.effects.gain
     sizes = search.effects.sizes().times(unit)
     columns = {**size_columns(sizes), "deviance_share": np.maximum(gain / deviance, 0.0)}
+    # Terms with an exact p-value come first in a search; the others have no size.
     missing = np.full(len(search.terms) - len(gain), np.nan)
     return {name: np.concatenate([values, missing]) for name, values in columns.items()}
 
@@ -183,6 +185,7 @@ def feature_table(
             "in_pair": np.isin(evidence.features, [a for term in found for a in term]),
         }
     )
+    # The p-value on its own decides; that given the others is for ties.
     order = np.lexsort((evidence.log_p_given_others, evidence.log_p))
     return table.iloc[order].reset_index(drop=True)
 

@@ -48,8 +48,9 @@ class Explanation:
         The parts.
     neighbours : pandas.DataFrame
         The training samples that count most, of both classes of each row: `row`,
-        `training_row` (its position in the table given to `fit`), `class`, `share` (of the
-        coupling of all samples of that class) and `distance`.
+        `training_row` (its position in the table given to `fit`; of a model with prototypes the
+        position among these), `class`, `share` (of the coupling of all samples of that class)
+        and `distance`.
 
     See Also
     --------
@@ -133,6 +134,7 @@ class Explanation:
 
     def _nearest(self, row: int) -> list[str]:
         """A line for each of the two classes."""
+        # A row of -1 is the last one, as in any sequence.
         own = self.neighbours[self.neighbours["row"] == row % len(self)]
         lines = []
         for label, found in own.groupby("class", sort=False):

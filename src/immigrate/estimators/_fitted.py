@@ -117,6 +117,7 @@ class References:
 
     def problem(self, n_threads: int) -> MarginProblem:
         """The samples laid out for so many threads, or for the cluster in use."""
+        # The runner is part of it: a layout for a cluster is of no use in this process.
         key = n_threads, current_runner()
         if key not in self.laid_out:
             # A count adds sigma log(count) to distances, which may leave the range of float32.

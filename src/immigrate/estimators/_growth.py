@@ -1,4 +1,4 @@
-"""Fits on samples that grow until they tell enough, and how much they tell.
+"""Fits on samples that grow until the weights are precise enough, and how precise they are.
 
 The standard error of the weights is that of a grouped jackknife. The sample is cut into K groups,
 the fit goes on from its own solution in each of them, and
@@ -34,7 +34,7 @@ SMALL_ERROR = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A solution, the task that it solves, and how far a sample may have led it astray.
+    """A solution, the task that it solves, and its standard error against the whole table.
 
     Attributes
     ----------
@@ -81,6 +81,7 @@ def grown_fit(
         larger = task.grown() if norm(error) > SMALL_ERROR else None
         if larger is None:
             return Fit(task, solution, error)
+        # What the passes over this sample have kept is of no use to the larger one.
         task.references.release()
         task, weights, first_step = larger, solution.weights, solution.next_step
 
@@ -103,6 +104,7 @@ def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: Wei
             first_step=solution.next_step,
         )
         squares += (found.weights - solution.weights) ** 2 / N_GROUPS
+    # m / n of the formula above: a sample of the whole table has no error.
     share = len(references.values) / len(task.maker.data.X)
     error: Array = np.sqrt((1 - share) * squares / N_GROUPS)
     return error

@@ -40,7 +40,7 @@ class IM4EClassifier(MarginClassifier):
     not with its square; `ImmigrateClassifier` uses it as a screen.
 
     A feature's weight grows with how much further apart misses are than hits *in that feature*.
-    Of two features that matter only together, neither need get a weight.
+    Features that matter only together may therefore get no weight.
 
     Tables come as they are: numbers are compared in units of their standard deviation, text and
     categories by their levels, and values may be missing (see `Columns`).
@@ -181,10 +181,12 @@ class IM4EClassifier(MarginClassifier):
         encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(is_used)
         maker = TaskMaker(
             data,
+            # No screen: there is a weight per feature, however many there are.
             Screened(is_used, importances=None),
             solver,
             vector_set(solver),
             LINEAR,
+            # All columns alike, whichever way levels are encoded.
             lambda references: even_start(solver, len(references.encoding.owner)),
             Sampler(data.codes, data.anchor_weight, self.random_state),
             self.n_jobs,
@@ -195,6 +197,7 @@ class IM4EClassifier(MarginClassifier):
             for task in maker.tasks(encoding, columns.nominal)
         ]
         models = [fit.task.fitted(fit.solution, sigma, None, self.rule) for fit in fits]
+        # Before a warning is given: only the fit that is kept has to have converged.
         chosen = chosen_encoding(models)
         model, fit = models[chosen], fits[chosen]
         warn_unless_converged(fit.solution, solver)

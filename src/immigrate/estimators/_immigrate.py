@@ -61,15 +61,15 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         or centres where the table is so large that the solver looked at a sample of it. Sigma
         is chosen again for centres, and after a fit on a sample.
     penalty : None, {"l1", "l2", "prune"}, `L1`, `L2` or `Prune`, default=None
-        What keeps weights small, of pairs above all. "l1" is ``L1()``: a price on every pair, so
-        that those which are not worth it have a weight of exactly 0. "l2" is ``L2()``, which
+        What keeps weights small, mainly those of pairs. "l1" is ``L1()``: a price on every pair,
+        so that pairs that are not worth it have a weight of exactly 0. "l2" is ``L2()``, which
         shrinks all pairs alike. "prune" is ``Prune()``: after the fit, weights below the paper's
         limit are set to 0. How strong they are is a parameter: ``penalty=L1(0.1)``.
     screen : None, "im4e", "pairs", estimator or `Screen`, default=None
-        What weighs the features first, so that only those that pass enter W: for tables with
-        more than a few hundred features. "im4e" is the paper's IM4E-IMMIGRATE. A screen that
-        looks at one feature at a time can lose features that matter only together; "pairs"
-        looks at pairs too. How many pass, and which stay whatever the screen says, are
+        A first look at the features of a wide table (more than a few hundred): only those that
+        pass enter W. "im4e" is the paper's IM4E-IMMIGRATE. A screen that looks at one feature
+        at a time can lose features that matter only together; "pairs" looks at pairs too. How
+        many pass, and which stay whatever the screen says, are
         parameters of a `Screen`: ``screen=Screen("im4e", max_features=50, keep=["age"])``.
     columns : Columns, default=None
         How columns are read and compared: which are categorical, in what units numbers are
@@ -93,18 +93,18 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     weight_matrix_ : ndarray of shape (n_features, n_features)
         W: symmetric, with Frobenius norm 1. After a screen it covers the kept features, in
         the order of `get_feature_names_out`. Where nominal columns have a weight per level,
-        these are summed up per column and pair after scaling; ``model_.weights`` has them all.
+        they are added up per column and pair after scaling; ``model_.weights`` has them all.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Row sums of |W| scaled to sum 1: a feature's own weight and half of each of its
         pairs', since the other half belongs to the partner. 0 for screened-out features.
     screen_importances_ : ndarray of shape (n_features_in_,)
-        What the screen said, scaled to sum 1. Only with a screen.
+        The importances that the screen gave, scaled to sum 1. Only with a screen.
     penalty_ : L1, L2, Prune or None
-        What `penalty` stood for.
+        The penalty that was used.
     sigma_ : float
         The sigma of predictions: that of the fit unless `references` had it chosen again.
     n_anchors_, n_references_ : int
-        How many samples the solver looked at: whose margin counted, and their neighbours.
+        How many samples the solver used: those whose margin counted, and their neighbours.
     weight_error_ : ndarray of shape (n_features, n_features)
         Standard error of `weight_matrix_` against the fit of all samples; 0 where the solver
         looked at all.

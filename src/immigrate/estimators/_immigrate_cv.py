@@ -67,23 +67,23 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     by cross-validation as in the paper [1]_.
 
     **The score by which sigma is chosen is not an estimate of performance.** Leave-one-out
-    predictions use weights that have seen the sample, and any best of many is optimistic: on
-    permuted labels the criterion reads well above chance. Estimate performance with
+    predictions use weights that have seen the sample, and the best of many is optimistic: on
+    permuted labels the criterion is well above chance. Estimate performance with
     `sklearn.model_selection.cross_val_score` around this estimator.
 
     Parameters
     ----------
     estimator : ImmigrateClassifier, default=None
         What is fitted at each sigma. None is ``ImmigrateClassifier()``. Its `sigma`, `penalty`
-        and `rule` are what is chosen here and are not read; nor are its `n_jobs` and `verbose`.
+        and `rule` are chosen here and not read; neither are its `n_jobs` and `verbose`.
     sigmas : {"auto", "paper"} or list of float, default="auto"
         "auto": 1, 1/2, ..., 1/32 times the median of q over pairs of samples under the
         starting W. "paper": 4, halved until it is not larger than 0.2.
     penalties : tuple, "path" or `PenaltyPath`, default=(None,)
         Choices for `penalty` of `ImmigrateClassifier`, such as ``(None, L1(0.03), L1(0.1))``;
         ``(None, "prune")`` is the paper's. "path" is ``PenaltyPath()``: strengths of `L1` from
-        the one that leaves no pair to none. They are there for a matrix that can be read: none
-        raised the accuracy by more than the noise (docs/measurements/penalties.md).
+        the one that leaves no pair down to 0. Penalties make the matrix easier to read: none of
+        them raised the accuracy by more than the noise (docs/measurements/penalties.md).
     rules : tuple, default=("energy", "distance")
         Choices for `rule` of `ImmigrateClassifier`. The free energy is better with small
         neighbourhoods and unbalanced classes, the expected distance at large sigma.
@@ -100,14 +100,14 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         better ones in accuracy too (docs/measurements/choosing-sigma.md).
     combine : {"best", "mixture"}, default="best"
         "best" is the best candidate. "mixture" averages the class probabilities of all candidates
-        at all temperatures, with the shares that make the judging samples likeliest: somewhat
-        better probabilities, somewhat fewer right classes, and as many weight matrices as
-        sigmas. `members_` has the shares.
+        at all temperatures, with the shares under which the samples that judge are most likely:
+        somewhat better probabilities, somewhat fewer right classes, and as many weight matrices
+        as sigmas. `members_` has the shares.
     one_standard_error : bool, default=False
-        Instead of the best candidate, take the largest sigma, and the sparsest weights at
-        that sigma, that are behind it by no more than one standard error of the difference.
-        With a penalty such as `L1` among the choices take the sparsest weights, and the largest
-        sigma where these tie.
+        Whether to take, instead of the best candidate, the simplest one that is worse by no more
+        than one standard error of the difference: the one with the largest sigma, and of these
+        the one with the sparsest weights. With a penalty such as `L1` among the choices it is
+        the one with the sparsest weights, and of these the one with the largest sigma.
     n_jobs : int, default=None
         Threads of the path, or processes over folds. None is 1 unless in a
         `joblib.parallel_config` context; -1 is all.
@@ -131,9 +131,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         selection criterion, **not** performance), `standard_error`, `n_weights` (weights that
         are not 0, on and above the diagonal), `is_chosen`.
     weights_path_ : ndarray of shape (n_sigmas, n_features, n_features)
-        Weights with the chosen penalty, before pruning, at each sigma, largest sigma first, to
-        a relative gap of 10 `tol` where the path is warm; `weight_matrix_` is taken on from there
-        to `tol`.
+        Weights with the chosen penalty, before pruning, at each sigma, largest sigma first. They
+        are solved to a relative gap of 10 `tol` if each fit starts where the last one ended;
+        `weight_matrix_` is finished to `tol`.
     costs_path_ : ndarray of shape (n_sigmas,)
         Cost at each of them.
     strengths_ : ndarray of shape (n_strengths,)
@@ -151,8 +151,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         As in `ImmigrateClassifier`, at the chosen parameters on all samples; of a mixture the
         mean over its members, each counting as much as its share.
     n_anchors_, n_references_, weight_error_
-        As in `ImmigrateClassifier`. The path itself is fitted on the smallest of the samples
-        that a solver looks at, where it does not look at all.
+        As in `ImmigrateClassifier`. If the solver works on samples of the table, the path itself
+        is fitted on the smallest of them.
     objective_path_, gap_, n_iter_, converged_
         As in `ImmigrateClassifier`, of the best candidate on all samples. Other members of a
         mixture are taken from the path as they are.

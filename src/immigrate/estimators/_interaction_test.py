@@ -58,8 +58,8 @@ class InteractionTest(StoredEstimator):
     stepwise : bool, default=True
         Whether `selected_` is built one term at a time, each found term becoming part of the
         null model for the next. Pairs that only mirror a true one through a correlated
-        feature then drop out. A warning says so if it ends before nothing is left: after 50
-        terms, or when their columns are as many as half the samples.
+        feature then drop out. A warning says so if the search ends early: after 50 terms, or
+        when their columns are as many as half the samples.
     order : {2, 3}, default=2
         Pairs or triples. Triples are tested against main effects and the pairs found first;
         they have no sizes.
@@ -82,12 +82,12 @@ class InteractionTest(StoredEstimator):
         as a tuple of two lists (``(genes, exposures)``). P-values are adjusted for these alone.
         None tests all.
     outcome : {"auto", "class", "number"}, default="auto"
-        What the label is. "auto" takes text, flags and up to ten different whole numbers for
-        classes, numbers with many values for numbers, and asks where both may be meant.
+        What the label is. "auto" treats text, flags and up to ten different whole numbers as
+        classes, numbers with many values as numbers, and is an error where both may be meant.
     split : float or None, default=None
         Share of the samples that measure effects and take no part in the tests. Samples that
-        chose a pair show it too large; effects from others are unbiased, and their intervals
-        hold what they promise. Which samples those are depends on the data alone.
+        chose a pair overstate its size; other samples measure it without bias, and their
+        intervals cover as stated. Which samples those are depends on the data alone.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     verbose : int, default=0
@@ -115,7 +115,7 @@ class InteractionTest(StoredEstimator):
     n_tests_ : int
         Number of terms tested, listed or not.
     classes_ : ndarray
-        Class labels; not there for numbers.
+        Class labels; absent if the label is a number.
     column_reader_ : ColumnReader
         What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
@@ -135,8 +135,8 @@ class InteractionTest(StoredEstimator):
 
     Sample weights are counts: weight 2 is the same as repeating the sample, and weights that
     sum to 1 say that there is one sample. Weights w that express importance should be
-    multiplied by sum(w) / sum(w**2) first. Samples are taken to be independent: of repeated
-    samples of one patient give one, or their mean.
+    multiplied by sum(w) / sum(w**2) first. Samples are assumed to be independent: if a patient
+    has several, give one of them or their mean.
 
     A missing value (NaN) contributes to no product; missingness has its own effect in the
     additive model.
@@ -212,8 +212,8 @@ class InteractionTest(StoredEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             How often each sample was seen.
         groups : array-like of shape (n_samples,), default=None
-            Whom each sample is of. The test takes samples to be independent; if somebody has
-            more than one, it says so and refuses.
+            The person or group that each sample belongs to. The test assumes independent
+            samples: a group with more than one is an error.
 
         Returns
         -------
@@ -255,7 +255,7 @@ class InteractionTest(StoredEstimator):
     def effect(self, feature_1: Any, feature_2: Any) -> PairEffect:
         """How two features act together: a surface, or a value per level, with intervals.
 
-        A pair that was not found is measured beside those that were.
+        A pair that was not found is measured together with those that were.
 
         Parameters
         ----------
@@ -348,6 +348,7 @@ class InteractionTest(StoredEstimator):
             Subject(tuple(map(str, classes)) if is_class else (), str(outcome_name or "")),
             self._say,
         )
+        # Samples of weight 0 were never seen: they take no part, not even in a split.
         read, held_out = read.counted(), None
         if self.split is not None:
             read, held_out = halves(read, float(self.split))

@@ -30,7 +30,7 @@ from immigrate.typing import Array, Codes, Mask
 Model = TypeVar("Model", FittedMargin, FittedMixture, FittedVote)
 
 FACTORS = tuple(2.0**k for k in (1, 0.5, 0, -0.5, -1, -1.5, -2, -3, -4))
-# Samples that judge sigma: a fifth, as in cross-validation, up to a number that tells enough; and
+# Samples that judge sigma: a fifth, as in cross-validation, up to a number that suffices; and the
 # seconds of one core that they may take where the references are many.
 JUDGING_SHARE, MOST_JUDGES, FEWEST_JUDGES = 0.2, 4000, 200
 JUDGING_SECONDS = 10.0
@@ -153,6 +153,8 @@ class Offers(NamedTuple):
 
 def best_setting(model: Model, judging: References, offers: Offers, n_jobs: int | None) -> Model:
     """The rule, temperature and factor of sigma that do best on samples that are no references."""
+    # In the shape of the user's table, which is what models read; columns that they do not use are
+    # blank.
     X = np.full((len(judging.codes), len(judging.is_used)), np.nan)
     X[:, judging.is_used] = judging.values
     candidates, criteria = [], []
@@ -161,6 +163,7 @@ def best_setting(model: Model, judging: References, offers: Offers, n_jobs: int 
             one = model.with_sigma_times(factor).with_rule(rule, model.temperature)
             score, sigma = one.judgement(X, n_jobs)
             if offers.temperatures is not None:
+                # The sigma of a judgement includes the temperature of the model: take it out.
                 unit = sigma / model.temperature
                 heat = best_temperature([(score, judging.codes)], unit, offers.temperatures)
                 one, sigma = one.with_rule(rule, heat), unit * heat
@@ -193,13 +196,14 @@ def kept(
 
 
 def points(samples: References, weights: Array) -> Array:
-    """Samples as points whose Euclidean distances go as those of the diagonal of W, about.
+    """Samples as points whose Euclidean distances are about those under the diagonal of W.
 
     Levels become one column each, and what is missing the mean of its column. The unit is the
     largest number of the table, so that no square overflows.
     """
     encoding = samples.encoding
     numbers = np.where(encoding.is_nominal, 0.0, samples.table.astype(np.float64))
+    # A power of two, which rounds nothing.
     exponent = -int(np.frexp(np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0))[1])
     table = np.where(encoding.is_nominal, samples.table, np.ldexp(numbers, exponent))
     mismatch = np.ldexp(encoding.mismatch, exponent)
@@ -208,6 +212,8 @@ def points(samples: References, weights: Array) -> Array:
     for j, x in enumerate(table.T):
         if encoding.is_nominal[j]:
             levels = x[:, None] == np.unique(x[~np.isnan(x)])
+            # Two levels differ in two columns: 1 / sqrt(2) in each makes the distance of one
+            # mismatch.
             columns.append(levels * (scale[j] * mismatch[j] / np.sqrt(2)))
         else:
             is_missing = np.isnan(x)

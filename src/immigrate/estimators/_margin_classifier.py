@@ -209,7 +209,7 @@ def warn_unless_converged(solution: Solution, solver: Solver) -> None:
 
 
 def told_steps(verbose: bool) -> OnStep:
-    """What a solver calls after each step: who counts steps is told, and who asked for lines."""
+    """What a solver calls after each step: it tells callbacks, and prints a line if `verbose`."""
 
     def tell(n_iter: int, cost: float, gap: float) -> None:
         task_ended("step")

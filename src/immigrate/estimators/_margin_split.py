@@ -47,6 +47,7 @@ class Member(NamedTuple):
     def counted(self, parts: MarginParts, rows: slice) -> MarginParts:
         """The parts of some rows as they count in the margin of all."""
         if self.rule == "distance":
+            # The expected distance has no entropy, so that its parts alone are the margin.
             parts = parts._replace(
                 crowding=np.zeros_like(parts.crowding), free_energy=parts.distance
             )
@@ -179,6 +180,7 @@ def used_terms(references: References, members: Sequence[Member]) -> PairTerms |
     if isinstance(references.form, Cubic):
         return triple_terms(references.form, size)
     size = references.encoding.folded(size)
+    # A vector has the same index for both features of a term: it has main effects only.
     terms = np.nonzero(size if size.ndim == 1 else np.triu(size))
     return PairTerms(references.encoding, np.array([terms[0], terms[-1]]))
 

@@ -60,8 +60,8 @@ class WeightMatrixModel(StoredEstimator):
         top : int, optional
             Only the first so many rows. By default all.
         test : "auto", bool or InteractionTest, default="auto"
-            "auto" tests where that takes seconds, and says in a warning where it does not. True
-            tests whatever it takes, False gives the weights alone, the largest first. An
+            "auto" runs the test if that takes seconds; if not, a warning says so. True runs it
+            however long it takes, False gives the weights alone, the largest first. An
             `InteractionTest` has options; its categorical features are those of the model.
             After a screen the whole table is tested. Sample weights given to `fit` are scaled
             to the effective sample size.
@@ -69,8 +69,8 @@ class WeightMatrixModel(StoredEstimator):
         Returns
         -------
         pandas.DataFrame
-            By evidence: features that are shown to matter and pairs that are found, then the
-            others, each by p-value. Columns:
+            By evidence: features that are detected and pairs that are found, then the others,
+            each by p-value. Columns:
 
             `feature_1`, `feature_2` (None for a main effect), `kind` ("main" or "pair");
 
@@ -82,9 +82,9 @@ class WeightMatrixModel(StoredEstimator):
             `weight` (used by the model: the entry of W, 0 for what did not pass a screen),
             `share` (of the sum of the sizes of all weights) and `rank` by it. A pair adds
             2 W_ab d_a d_b to the distance of two samples. With a positive weight, samples that
-            differ in both features are further apart than the sum of both differences says; with
-            a negative one they are less far apart, because the differences stand in part for one
-            another. The sign does not say which class is more likely: `direction` does.
+            differ in both features are further apart than the two differences alone would put
+            them; with a negative one they are less far apart, because the two differences partly
+            mean the same. The sign does not say which class is more likely: `direction` does.
         """
         check_is_fitted(self)
         if top is not None:
@@ -97,6 +97,7 @@ class WeightMatrixModel(StoredEstimator):
     def _weights(self, top: int | None = None) -> pd.DataFrame:
         """The weights alone, the largest first."""
         encoding, weights = self.model_.references.encoding, self.model_.weights
+        # Sizes are added up and not weights: two levels with opposite weights are both used.
         size = encoding.folded(np.abs(weights))
         return interaction_table(encoding.folded(weights), size, self.get_feature_names_out(), top)
 
@@ -173,7 +174,7 @@ class WeightMatrixModel(StoredEstimator):
 
     @property
     def screen_importances_(self) -> Array:
-        """What the screen said of every feature, scaled to sum 1."""
+        """The importance that the screen gave to every feature, scaled to sum 1."""
         check_is_fitted(self)
         importances: Array | None = self.model_.references.screen_importances
         if importances is None:

@@ -178,11 +178,13 @@ def likeliest_mixture(selection: Selection, models: Sequence[FittedMargin]) -> F
     assert selection.shares is not None
     candidates, temperatures = selection.candidates, selection.choices.temperatures
     smallest = min(SMALLEST_SHARE, selection.shares.max())
+    # Of many small shares the largest is kept at least, so that a mixture is never empty.
     shares = np.where(selection.shares < smallest, 0.0, selection.shares)
     shares /= shares.sum()
     used: dict[int, FittedMargin] = {}
     members = []
     for i, t in np.argwhere(shares).tolist():
+        # Candidates that differ in rule or temperature share one model, and so one sweep.
         used.setdefault(id(models[i]), models[i])
         point = list(used).index(id(models[i]))
         share = float(shares[i, t])

@@ -56,8 +56,8 @@ class PairEffect:
         The two features: `name`, `values` (numbers, or names of levels), `has_levels`, and in
         `samples` where each sample is.
     classes : tuple of str
-        What the surfaces are about: the second of two classes, every class of more, or the name
-        of a label that is a number.
+        What each surface describes: the second of two classes, every class if there are more, or
+        the name of a label that is a number.
     value, low, high : ndarray of shape (n_classes_shown, g, h)
         Contribution to the log-odds of the class against the others (to the label itself, where
         that is a number), and the ends of its 95 % interval, point by point.
@@ -66,7 +66,7 @@ class PairEffect:
     size, size_low, size_high : float
         Spread of the contribution over the samples, and its 95 % interval.
     direction : str
-        Where what is more likely, in words.
+        Which class is more likely where, in words.
     labels : ndarray of shape (n,)
         Class, or number, of each sample.
     is_number : bool
@@ -179,6 +179,7 @@ def effect_axis(read: ReadTable, column: int, levels: Levels, places: Codes) -> 
         text = read.level_text(column, levels)
         values: NDArray[Any] = np.array([text(place) for place in places], dtype=object)
         # Where each level stands among the places, which hold all of them.
+        # The inverse of the order in which levels are shown.
         samples = np.where(levels.code >= 0, np.argsort(places)[levels.code], np.nan)
     else:
         values, samples = levels.value[places], read.values[:, column].astype(np.float64)

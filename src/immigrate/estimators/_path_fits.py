@@ -40,6 +40,8 @@ def as_encoded(base: ImmigrateClassifier, task: Task) -> ImmigrateClassifier:
 def path_solver(task: Task, choices: Choices) -> Solver:
     """The solver of the path: a rougher one where the chosen fit is finished from there."""
     is_by_strength = task.solver.can_warm_start and choices.n_prices > 1
+    # Nothing is finished afterwards then, so that the path has to be solved to the user's
+    # tolerance.
     if not task.is_warm and not is_by_strength:
         return task.solver
     factor = STRENGTH_TOLERANCE if is_by_strength else PATH_TOLERANCE
@@ -91,6 +93,7 @@ def scored_fold(
 ) -> Split:
     """Scores of the test samples under every point of a path through the training samples."""
     # One thread: folds are spread over processes.
+    # The way to encode levels is settled (`as_encoded`): there is one task.
     task = learning_tasks(base, train, n_jobs=None)[0]
     models = [point.model for point in weight_path(task, path_solver(task, choices), choices)]
     X, codes = test

@@ -129,9 +129,11 @@ class L1(PricedPenalty):
         """The cone with a price on elements."""
         if not self.is_priced:
             return cone
+        # Two levels of one column are no pair, although they have a place off the diagonal.
         is_chosen = are_pairs(owner) if self.penalise == "pairs" else True
         price = np.where(is_chosen, self.strength * unit(), 0.0)
         price = np.broadcast_to(price, (len(owner), len(owner)))
+        # Where weights are not negative the price is linear, and its step a shift.
         elements = PricedElements(price, is_signed=not cone.is_nonnegative)
         return Penalised(elements, cone.is_psd, cone.can_warm_start)
 
@@ -146,7 +148,7 @@ class L2(PricedPenalty):
     The cost of a fit becomes C(W) + strength * u * the root of the sum of W_ab squared over pairs,
     with u as in `L1`. It is the norm and not its square, because W has norm 1: ridge regression
     has the same solutions at other strengths, but here all pairs are 0 from a finite strength on.
-    Single features have no price, as the norm of all weights is 1 at any rate.
+    Single features have no price, because the norm of all weights is 1 in any case.
 
     Parameters
     ----------
@@ -261,6 +263,7 @@ def resolved_penalty(penalty: Any, constraint: str) -> Penalty | None:
 def resolved_penalties(penalties: Any, constraint: str) -> Sequence[Penalty | None]:
     """What there is to choose from, each penalty once."""
     resolved = [resolved_penalty(one, constraint) for one in check_choices("penalties", penalties)]
+    # Compared by their text, because penalties with equal parameters are not equal in Python.
     if len({repr(one) for one in resolved}) < len(resolved):
         raise ValueError(f"penalties={penalties!r} holds a choice twice.")
     return resolved

@@ -25,15 +25,15 @@ NO_PAIRS = 1e6
 
 
 class PenaltyPath(BaseEstimator):
-    """Strengths of a penalty to choose from, from the one that leaves no pair to none at all.
+    """Strengths of a penalty to choose from: from the one that leaves no pair down to no penalty.
 
-    The largest strength is the smallest one that leaves no pair at any sigma, which the fit
-    without pairs tells. The others fall from there by one factor. The last choice is no penalty.
+    The largest strength is the smallest one that leaves no pair at any sigma; a fit without pairs
+    finds it. Each of the others is smaller by the same factor. The last choice is no penalty.
 
     Parameters
     ----------
     penalty : {"l1", "l2"}, `L1` or `L2`, default="l1"
-        What the strengths are of; its own strength is not read.
+        The penalty whose strength varies; the strength that it has itself is not read.
     n_strengths : int, default=20
         Number of strengths, beside no penalty.
     smallest : float, default=0.05

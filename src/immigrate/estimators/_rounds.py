@@ -24,6 +24,7 @@ def chosen_task(tasks: Sequence[Task], penalty: Penalty | None) -> Task:
     models = []
     for task in tasks:
         references = task.references
+        # The automatic width, because the rounds have none yet.
         sigma = resolved_sigma("auto", references.table, task.start, references.encoding)
         weight_set = task.weight_set_at(sigma, penalty)
         solution = task.solver.solution(task.problem, task.start, sigma, weight_set)

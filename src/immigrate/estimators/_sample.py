@@ -103,6 +103,7 @@ def _as_count(size: int | float | str | None, n_samples: int) -> int | None:
 
 def _doubled_sizes(n_samples: int, most_pairs: float) -> list[Size]:
     """From FIRST_SIZE, doubled, to the size that a step has time for."""
+    # n samples have n^2 / 2 pairs, each of which serves both.
     largest = max(FIRST_SIZE, int(np.sqrt(2 * most_pairs)))
     if n_samples <= largest:
         return []
@@ -139,6 +140,8 @@ class Sampler:
     def drawn(self, size: Size) -> Sample:
         """A sample of this size."""
         anchors, references = (self._per_class(n) for n in size)
+        # Both are the first of one order: who is drawn for the smaller group is in the larger one
+        # too.
         drawn = np.maximum(anchors, references)
         rows = np.sort(np.concatenate([r[:m] for r, m in zip(self.order, drawn)]))
         is_anchor, is_reference = self._first(anchors)[rows], self._first(references)[rows]
@@ -157,6 +160,8 @@ class Sampler:
         """How many samples of each class: in proportion, but not too few of a small one."""
         sizes = self._sizes
         proportional = np.rint(n_drawn * sizes / sizes.sum()).astype(int)
+        # Small classes may have half of the sample between them at most; two of each make a hit
+        # possible.
         fewest = min(FEWEST_OF_A_CLASS, n_drawn // (2 * len(sizes)))
         return np.minimum(np.maximum(proportional, max(fewest, 2)), sizes)
 
@@ -191,6 +196,7 @@ class Sampler:
         """How many samples of its class each reference stands for, the smallest number being 1."""
         if _is_even(per_class / self._sizes):
             return None if is_reference.all() else is_reference.astype(float)
+        # Relative to the least: a factor common to all references changes no coupling.
         count = self._sizes / per_class
         return is_reference * (count / count.min())[self.codes[rows]]
 

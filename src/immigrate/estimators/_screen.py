@@ -130,6 +130,7 @@ class Screen(BaseEstimator):
         importance[is_used] = self._importances(data, solver, n_jobs)
         limit = 2 / is_used.sum() if isinstance(self.threshold, str) else self.threshold
         is_kept = is_named & is_used
+        # Importances of columns that are no features take no part, not even as the weakest.
         is_kept[is_used] |= passes(importance[is_used], limit, self.max_features)
         if isinstance(self.by, str) and self.by == "pairs":
             is_kept |= in_strong_pairs(data, n_jobs)
@@ -202,6 +203,7 @@ def im4e_importances(data: TrainingData, solver: Solver, n_jobs: int | None) -> 
         anchor_weight=data.anchor_weight,
         n_threads=n_threads(n_jobs),
     )
+    # The user's limits on steps are meant for the matrix.
     own_limits = type(solver)()
     solution = feature_weights(problem, own_limits)
     warn_unless_converged(solution, own_limits)

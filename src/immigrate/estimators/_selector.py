@@ -45,8 +45,8 @@ def _has_no_products(selector: ImmigrateSelector) -> bool:
 class ImmigrateSelector(SelectorMixin, StoredEstimator):
     """Keeps features by their importance and, if asked, appends pairs as product columns.
 
-    Found interactions can so feed a model that has none of its own, such as a logistic
-    regression. In a pipeline the selection is made inside the folds of a cross-validation.
+    In this way a model without interactions, such as a logistic regression, can use those that
+    were found. In a pipeline the selection is made inside the folds of a cross-validation.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         Weighs features and pairs: `ImmigrateClassifier`, its CV or boosted form; for features
         alone any with `feature_importances_` or `coef_`. None is ``ImmigrateClassifier()``.
     n_features_to_select : int or float, default=None
-        Keep so many features with the highest importance; a float is a share of all.
+        How many features to keep, the most important first; a float is a share.
     threshold : float, default=None
         Keep features with at least this importance (they sum to 1). None is the mean
         importance when `n_features_to_select` is None, else no limit.
@@ -64,14 +64,14 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         not repeat what each says alone. A nominal feature enters as one 0/1 column per level
         but the first, so that its pair has as many columns, named `a=level × b`.
     n_pairs : int, default=5
-        How many pairs, the heaviest first, where no test chooses them; none of weight 0.
+        How many pairs if no test chooses them, largest weights first; never one of weight 0.
     test : None, bool or InteractionTest, default=None
-        What chooses the pairs instead: those with a significant departure from additivity.
-        True is ``InteractionTest()``. Features of a chosen pair are kept too.
+        A test that chooses the pairs: those with a significant departure from additivity. True
+        is ``InteractionTest()``. Features of a chosen pair are kept too.
     categorical_features : "from_dtype", array-like of names, indices or bool, or None, \
             default="from_dtype"
-        Columns whose levels have no order, for the estimator and the test alike, whatever they
-        say themselves. "from_dtype" takes text and categories that are not ordered.
+        Columns whose levels have no order. It holds for the estimator and for the test, in place
+        of their own parameters. "from_dtype" takes text and categories that are not ordered.
 
     Attributes
     ----------
@@ -149,6 +149,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         """
         # Everything is learned on a copy, which this selector becomes when all has gone well.
         fitted = copy.copy(self)
+        # A copy of an earlier fit would bring its test along, which this one may not have.
         fitted.__dict__.pop("test_", None)
         fitted._learn(X, y, sample_weight)
         self.__dict__ = fitted.__dict__
@@ -300,6 +301,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         importance, count = self.feature_importances_, self.n_features_to_select
         limit = self.threshold
         if limit is None and count is None:
+            # The rule of scikit-learn's `SelectFromModel`.
             limit = float(importance.mean())
         # What is no feature is never chosen, however many are asked for.
         is_used = self.column_reader_.is_used

@@ -154,6 +154,7 @@ class StabilitySelection(StoredEstimator):
         check_count("n_splits", self.n_splits)
         base = base_classifier(self.estimator, ImmigrateClassifier(constraint="nonnegative"))
         STRENGTHS.check(base.constraint)
+        # One encoding of levels on every half, so that pairs are counted alike.
         base = with_one_weight_per_column(base)
         data = base_training_data(self, base, X, y, sample_weight)
         n_possible = n_pairs_of(data)
@@ -166,6 +167,8 @@ class StabilitySelection(StoredEstimator):
         )
         counts = np.zeros((data.X.shape[1],) * 2)
         for pairs in chosen:
+            # No pair is listed twice for one half; with repeats, only one of them would be
+            # counted.
             counts[pairs[:, 0], pairs[:, 1]] += 1
         remember(self, data)
         self.frequencies_ = (counts + counts.T) / len(halves)
@@ -188,6 +191,7 @@ class StabilitySelection(StoredEstimator):
             for code in range(int(codes.max()) + 1):
                 own = random.permutation(np.flatnonzero(codes == code))
                 is_first[own[: len(own) // 2]] = True
+            # Both halves count: the bound of Shah and Samworth is for complementary pairs of them.
             halves += [np.flatnonzero(is_first), np.flatnonzero(~is_first)]
         return halves
 
@@ -256,7 +260,7 @@ def with_one_weight_per_column(base: ImmigrateClassifier) -> ImmigrateClassifier
 
 
 def pairs_of_half(base: ImmigrateClassifier, data: TrainingData, q: int, half: str) -> Codes:
-    """The first pairs to enter on one half, which has a name for those who wait."""
+    """The first pairs to enter on one half; `half` names it in lines of progress."""
     with within(half):
         return first_pairs(base, data, q)
 
@@ -274,7 +278,9 @@ def first_pairs(base: ImmigrateClassifier, data: TrainingData, q: int) -> Codes:
     for weights in weights_as_pairs_enter(task, base.sigma):
         size = np.abs(weights[rows, columns])
         entered = [k for k in np.argsort(-size, kind="stable") if size[k] > 0]
+        # A pair that has entered stays chosen, even if it leaves again at a weaker price.
         chosen += [k for k in entered if k not in chosen]
+        # The path is lazy: weaker prices are not solved once enough pairs are in.
         if len(chosen) >= q:
             break
     first = np.array(chosen[:q], dtype=np.intp)

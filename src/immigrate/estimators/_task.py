@@ -53,7 +53,7 @@ class Task:
     stage : int
         Which of the growing samples this one is of.
     gradient_sizes : dict
-        Norm of the gradient at the start, by sigma, as far as somebody has asked for it.
+        Norm of the gradient at the start, by sigma; filled on request.
     fits_without_pairs : dict
         Solutions without pairs, by sigma, from which paths of strengths begin.
     """
@@ -126,7 +126,8 @@ def learning_tasks(
     """What a solver is to do for `model`, whose own sigma, rule and penalty are not read.
 
     One task, or two where leave-one-out is to choose between a weight per nominal column and a
-    weight per level. `n_steps` is about how many steps it will take, for those who wait.
+    weight per level. `n_steps`, roughly the number of steps of the whole fit, is for the line that
+    announces a long fit.
     """
     solver = resolved_solver(model.solver)
     weight_set = MATRIX_SETS[check_option("constraint", model.constraint, MATRIX_SETS)]
@@ -193,6 +194,7 @@ class TaskMaker:
         """A task for each way of encoding nominal columns that is to be tried."""
         n = len(self.data.X)
         offered = offered_encodings(encoding, nominal, n)
+        # One size of sample for both encodings, that of the wider: their likelihoods are compared.
         n_columns = max(len(one.owner) for one in offered)
         sizes = sample_sizes(self.solver, n, self.form.n_weights(n_columns))
         maker = replace(self, sizes=sizes)
@@ -218,6 +220,7 @@ class TaskMaker:
         references = self.references(encoding)
         if self.sizes:
             sample = self.sampler.drawn(self.sizes[stage])
+            # `rows` forgets weights, counts and anchors; those of the sample take their place.
             references = replace(
                 references.rows(sample.rows),
                 anchor_weight=sample.anchor_weight,
@@ -246,6 +249,7 @@ def kept_solution(
     weights = solution.weights if penalty is None else penalty.kept(solution.weights)
     if weights is solution.weights:
         return solution
+    # Pruned weights score differently, which takes one more sweep.
     return replace(solution, weights=weights, scores=problem.loo_scores(weights, sigma))
 
 

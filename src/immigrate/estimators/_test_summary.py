@@ -46,12 +46,13 @@ def shown_features(test: InteractionTest) -> pd.DataFrame:
 
 
 def _of_features(test: InteractionTest) -> Iterator[str]:
+    # As it was fitted: parameters may have been set since.
     shown, n, alpha = shown_features(test), len(test.features_), test._fitted_as["alpha"]
     if not len(shown):
-        yield f"Which features matter: none of the {n} is shown to."
+        yield f"Which features matter: none detected among {n}."
         return
     each = "" if len(shown) == 1 else ", each on its own"
-    yield f"Which features matter: {len(shown)} of {n} {_are(len(shown))} shown to{each}."
+    yield f"Which features matter: {len(shown)} of {n} detected{each}."
     for _, row in shown.head(MOST_LISTED).iterrows():
         yield (
             f"  {row['feature']}: adjusted p {p_text(row['p_adjusted'])}; {row['direction']}; "
@@ -65,7 +66,7 @@ def _of_terms(test: InteractionTest) -> Iterator[str]:
     name, selected = ORDER_NAMES[test._fitted_as["order"]], test.selected_
     tested = f"{test.n_tests_} {name}{'s' * (test.n_tests_ != 1)}"
     if not len(selected):
-        yield f"Which act together: none of {tested} is shown to."
+        yield f"Which act together: none detected among {tested}."
         if name == "pair" and test.n_tests_:
             yield (
                 f"  A joint effect of size {test.detectable_size_:.2g} would have been found with "
@@ -73,8 +74,8 @@ def _of_terms(test: InteractionTest) -> Iterator[str]:
             )
         return
     yield (
-        f"Which act together: {len(selected)} of {tested} {_are(len(selected))} shown to, beyond "
-        "the features' own effects."
+        f"Which act together: {len(selected)} of {tested} detected, beyond the "
+        "features' own effects."
     )
     for _, row in selected.head(MOST_LISTED).iterrows():
         names = " × ".join(str(row[f"feature_{i}"]) for i in range(1, 4) if f"feature_{i}" in row)
@@ -116,14 +117,11 @@ def _size(row: pd.Series[Any]) -> str:
     return f"size {row['size']:.2g} ({row['size_low']:.2g} to {row['size_high']:.2g})"
 
 
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
-
-
 def methods_paragraph(test: InteractionTest) -> str:
     """What a paper has to say about the test."""
     fitted, model, source = test._fitted_as, test.additive_model_, test._effect_source
     name = ORDER_NAMES[fitted["order"]]
+    # 0 classes: the label is a number.
     n_classes = len(source.subject.classes)
     regression = {0: "linear", 2: "logistic"}.get(n_classes, "multinomial logistic")
     what = "the mean of the outcome" if not n_classes else "the log-odds of the classes"

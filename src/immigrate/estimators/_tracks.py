@@ -52,7 +52,7 @@ class Track:
         }
 
     def along_strengths(self, sigma: float) -> Iterator[tuple[Penalty | None, Solution]]:
-        """The same one by one, for those who need not see them all."""
+        """The same one by one, so that the caller can stop early."""
         last = None if self.penalties[0] is None else self.task.fits_without_pairs.get(sigma)
         for penalty in self.penalties:
             last = self._first_at(sigma) if last is None else self._weaker(sigma, penalty, last)

@@ -151,6 +151,7 @@ def as_counts(weight: Array | None) -> Array | None:
         return weight
     # By a power of two, which is exact: squares of tiny weights must not vanish.
     weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
+    # Their sum is then sum(w)^2 / sum(w^2), whatever unit the weights had.
     return weight * weight.sum() / np.sum(weight**2)
 
 
@@ -168,6 +169,7 @@ def checked_start(init: Any, is_kept: Mask) -> Array:
         )
     if not np.isfinite(W).all():
         raise ValueError("init holds NaN or infinity; give finite weights.")
+    # A matrix that was computed may be symmetric but for rounding; it is made so at the end.
     if not np.allclose(W, W.T, rtol=1e-10, atol=1e-12 * np.abs(W).max(initial=0)):
         raise ValueError("init is not symmetric; symmetrise it with (init + init.T) / 2.")
     if (W < 0).any():

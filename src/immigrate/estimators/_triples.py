@@ -55,6 +55,7 @@ def chosen_triples(triples: Any, names: Sequence[str], is_used: Mask) -> Codes:
             "the first rows of the table, which are those with the most evidence."
         )
     found = np.array(listed, dtype=np.intp).reshape(-1, 3)
+    # From columns of the table to columns in use; those that are left out were refused above.
     place = np.cumsum(is_used) - 1
     return np.unique(np.sort(place[found], axis=1), axis=0)
 
@@ -94,6 +95,7 @@ def _positions(triple: list[Any], names: Sequence[str], is_used: Mask) -> list[i
 def dense_tensor(triples: Codes, weights: Array, n_features: int) -> Array:
     """T as a symmetric tensor, (p, p, p)."""
     T = np.zeros((n_features,) * 3)
+    # All six orders of a triple, so that the tensor is symmetric.
     for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
         T[tuple(triples[:, order].T)] = weights
     return T

@@ -37,5 +37,6 @@ class WestfallYoung(BaseEstimator):
     def adjustment(self) -> Adjustment:
         """What the test works with."""
         check_count("n_draws", self.n_draws)
+        # One number is drawn from the user's generator: all later draws are made from it alone.
         seed = check_random_state(self.random_state).randint(2**31)
         return Adjustment("westfall-young", Draws(self.n_draws, seed))

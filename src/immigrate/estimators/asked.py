@@ -51,6 +51,7 @@ def _chosen_pairs(
         items = [list(item) if not isinstance(item, str) else item for item in pairs]
     except TypeError:
         raise ValueError(PAIRS.format(pairs)) from None
+    # A tuple of two lists crosses two groups; a list of lists is a list of pairs.
     if isinstance(pairs, tuple) and len(items) == 2 and all(isinstance(i, list) for i in items):
         left, right = (named_mask(item, names, "pairs") for item in items)
         return (left, right), None
@@ -76,6 +77,7 @@ def halves(read: ReadTable, share: float) -> tuple[ReadTable, ReadTable]:
     is_out = np.zeros(len(order), dtype=bool)
     for stratum in np.unique(strata):
         own = order[strata[order] == stratum]
+        # The order is a hash of the values, so that nothing is drawn and no seed is needed.
         is_out[own[: round(share * len(own))]] = True
     counts = [np.unique(read.codes[part], return_counts=True) for part in (is_out, ~is_out)]
     n_classes = len(np.unique(read.codes))

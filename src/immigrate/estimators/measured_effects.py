@@ -86,7 +86,7 @@ class MeasuredEffects:
     subject: Subject
 
     def sizes(self, terms: Sequence[Term]) -> Sizes:
-        """Sizes of the effects of columns and pairs of columns; NaN where they cannot be said."""
+        """Sizes of the effects of columns and of pairs; NaN for those not in the model."""
         places = [self._place(term) for term in terms]
         known = [i for i, place in enumerate(places) if place is not None]
         found = self.model.sizes([place for place in places if place is not None])
@@ -116,6 +116,7 @@ class MeasuredEffects:
         if place is None:
             return ""
         contribution = self.model.block(place).contribution
+        # With several classes the sentence is about the one whose log-odds move most.
         c = int(np.argmax(np.sum(contribution**2, axis=0)))
         a, b = (self._side(feature) for feature in place)
         words = pair_direction(contribution[:, c], self.model.known(place), a, b)

@@ -84,6 +84,8 @@ def takes_seconds(read: ReadTable) -> bool:
     n, p = read.values.shape
     n_logits = max(len(seen_classes(read)) - 1, 1)
     width = COLUMNS_PER_FEATURE * p
+    # Each pair costs a product with F, which has the columns of the null model or as many rows as
+    # there are samples.
     of_pairs = p * (p - 1) / 2 * min(width, n)
     return n * n_logits**2 * (of_pairs + FIT_PASSES * width) <= MOST_WORK
 
@@ -96,6 +98,7 @@ def evidence_table(weights: pd.DataFrame, test: InteractionTest) -> pd.DataFrame
     names = np.array(test.feature_names_in_, dtype=object)
     tested = evidence_rows(test).pipe(_by_place, names)
     weighed = _by_place(weights, names)
+    # Rows are known by their place in the matrix of all features; either table may lack some.
     rows = tested.index.union(weighed.index, sort=False)
     a, b = np.divmod(rows.to_numpy(), len(names))
     table = pd.DataFrame(
@@ -116,6 +119,7 @@ def evidence_table(weights: pd.DataFrame, test: InteractionTest) -> pd.DataFrame
     )
     table = table.iloc[order].reset_index(drop=True)
     is_unused = table["rank"] == 0
+    # What did not pass a screen has no weight to be ranked by, and comes last.
     table.loc[is_unused, "rank"] = len(weights) + np.arange(1, is_unused.sum() + 1)
     return table
 

@@ -73,6 +73,7 @@ def typical_distance(X: Array, W: Array, encoding: Encoding | None = None) -> fl
     q = distances(samples, W, differences)
     # The median is 0 where most samples coincide, as in tables of few levels.
     middle = float(np.median(q)) or float(q.mean())
+    # Samples that are all alike have no distance; any width will do.
     return middle if middle > 0 else 1.0
 
 
@@ -84,6 +85,7 @@ def plain_distances(X: Array, W: Array, _: ColumnDifferences) -> Array:
         X = X * np.sqrt(W.diagonal())
     distances = []
     for i in _spread(np.arange(len(X)), MOST_ANCHORS):
+        # Without the sample itself, which is at distance 0.
         d = np.abs(np.delete(X, i, axis=0) - X[i])
         distances.append(np.einsum("ja,ja->j", d, d) if is_diagonal else quadratic_manhattan(d, W))
     return np.concatenate(distances)

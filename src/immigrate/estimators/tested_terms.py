@@ -289,6 +289,7 @@ class Settings:
         source = EffectSource(
             read if held_out is None else held_out,
             self.question.adjusted,
+            # With features that were screened out of the null model but are shown to matter.
             tuple(columns[np.union1d(null.features, features.shown)].tolist()),
             tuple(columns[sorted(data.rough)].tolist()),
             found,

@@ -58,6 +58,7 @@ def without_rounding(size: Array) -> Array:
     >>> bool(one == other)
     True
     """
+    # Digits that count, and not decimals: sizes of any magnitude are rounded alike.
     _, exponent = np.frexp(size)
     digits: Array = np.ldexp(np.round(np.ldexp(size, -exponent), 9), exponent)
     return digits

@@ -148,6 +148,7 @@ def main_effect_log_p(data: Encoded, weight: Array) -> Array:
     spread = np.average(e**2, axis=0, weights=weight).sum()
     n_columns = data.functions.is_low.shape[1]
     q, size = np.empty(len(data.levels)), np.empty((len(data.levels), n_columns))
+    # Two arrays of this size at a time, of 8 bytes each: phi and its square.
     n_together = max(1, int(kept_bytes() / (16 * n_columns * len(weight))))
     for start in range(0, len(data.levels), n_together):
         own = np.arange(start, min(start + n_together, len(data.levels)))
@@ -353,6 +354,7 @@ def _screened_model(data: Encoded) -> AdditiveModel:
         path = _path(sample, Z, penalty, columns, in_fold)
         if path.deviance < best.deviance or count == 0:
             best, best_count = path, count
+    # The folds have chosen how many features; which ones is decided on all samples.
     features = np.concatenate([adjusted, _main_effect_order(data, data.weight)[:best_count]])
     return _fitted(data, sample, np.sort(features), best, intercept.deviance)
 

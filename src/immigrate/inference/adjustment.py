@@ -76,7 +76,9 @@ def holm(log_p: Array, n_tests: int | None = None) -> Array:
     Tests that are not listed must have larger p-values than all that are.
     """
     order, back = _sorting(log_p)
+    # The smallest p is multiplied by all tests, the next one by one test less, and so on.
     left = (n_tests or len(log_p)) - np.arange(len(log_p))
+    # A test is rejected only if all with smaller p-values are.
     adjusted = np.maximum.accumulate(log_p[order] + np.log(left))
     return np.minimum(adjusted, 0.0)[back]
 
@@ -90,6 +92,7 @@ def benjamini_hochberg(log_p: Array, n_tests: int | None = None, n_found: int = 
     order, back = _sorting(log_p)
     ranks = n_found + np.arange(1, len(log_p) + 1)
     scaled = log_p[order] + np.log((n_found + (n_tests or len(log_p))) / ranks)
+    # From the largest p down: a test is rejected if any with a larger p is.
     adjusted = np.minimum.accumulate(scaled[::-1])[::-1]
     return np.minimum(adjusted, 0.0)[back]
 
@@ -100,6 +103,7 @@ def westfall_young(log_p: Array, smallest_null_log_p: Array) -> Array:
     The data count as one draw, so no adjusted p is below 1 / (n_draws + 1).
     """
     null = np.sort(smallest_null_log_p)
+    # A draw that is equal counts as one that is as small.
     n_as_small = np.searchsorted(null, log_p, side="right")
     return np.log((1 + n_as_small) / (1 + len(null)))
 

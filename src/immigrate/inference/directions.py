@@ -44,6 +44,7 @@ class Side:
     def patterns(self) -> Array:
         """+1 where the value is high, and where it is far from the middle; else -1: (2, n)."""
         u = mid_ranks(self.levels.share)
+        # Beyond the quartiles: half of the samples are far, half are near.
         far = np.abs(u - 0.5)
         per_level = np.column_stack([np.sign(u - 0.5), np.sign(far - 0.25)])
         return self.levels.per_sample(per_level)

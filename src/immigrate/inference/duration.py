@@ -61,6 +61,7 @@ def multiply_rate() -> float:
     A, best = np.ones((PROBED_SIDE, PROBED_SIDE)), np.inf
     for _ in range(N_PROBES):
         start = time.perf_counter()
+        # The fastest of several: the first one wakes up the caches.
         A @ A
         best = min(best, time.perf_counter() - start)
     return 2.0 * PROBED_SIDE**3 / max(best, 1e-9)
@@ -72,8 +73,10 @@ def predicted_duration(
     """Seconds from the shape of the data alone, or 0 where they are few."""
     n, n_logits = data.Y.shape
     m = sum(map(data.n_additive_columns, range(len(data.levels))))
+    # With more columns than that the features are screened.
     m = min(m, n // 2 + 1)
     k = data.functions.is_low.shape[1]
+    # The columns of a pair, and the main effects of its two features at their mean number.
     rows = k**2 + N_SINGLE + 2 * m / max(len(data.levels), 1)
     fit = PASSES * 2.0 * n * m**2 * n_logits**2
     exact_terms, scan = float(among.n_terms), 0.0
@@ -83,6 +86,7 @@ def predicted_duration(
         few = max(FEWEST_REFINED, REFINED_BELOW * among.n_terms)
         exact_terms = min(exact_terms, few if n_refined is None else n_refined)
     exact = ROUNDS * 2.0 * exact_terms * n * rows * (rows + m * n_logits) * n_logits
+    # Seconds at most, whatever the machine: its rate need not be measured.
     if fit + scan + exact < FEWEST_OPERATIONS:
         return Duration()
     rate = multiply_rate() * effective_n_jobs(n_jobs)

@@ -78,7 +78,7 @@ class Sizes:
         return Sizes(unit * self.size, unit * self.low, unit * self.high)
 
     def filled(self, others: Sizes) -> Sizes:
-        """With those of `others` where these cannot be said."""
+        """With those of `others` where these are NaN."""
         pairs = ((self.size, others.size), (self.low, others.low), (self.high, others.high))
         return Sizes(*(np.where(np.isnan(own), other, own) for own, other in pairs))
 
@@ -158,6 +158,7 @@ class EffectModel:
         data = sample_for_folds(self.data)
         Z, in_fold = self.Z if data is self.data else self.design(data), folds_of(data)
         ones, none = np.ones((len(Z), 1)), np.zeros(1)
+        # The model without any feature has all the deviance that there is to explain.
         intercept = held_out_deviance(data, ones, none, in_fold)
         full = held_out_deviance(data, Z, self.penalty, in_fold) if terms else 0.0
 
@@ -178,6 +179,7 @@ class EffectModel:
         H = np.linalg.inv(information + np.diag(np.tile(penalty, mu.shape[1])))
         # What the fit used up of the samples makes them say less than their number, as the degrees
         # of freedom of a regression do. Without it intervals covered .91 where .95 was promised.
+        # The trace of H I, both symmetric, per free logit: of the K logits of K classes K - 1 are.
         n_used = float(np.sum(H * information)) / max(mu.shape[1] - 1, 1)
         if link is IDENTITY:
             # Over what the fit leaves of it, a squared residual has the mean of its variance.
@@ -209,6 +211,7 @@ class EffectModel:
             return weighted.T @ G, weighted.T @ Z[:, own]
 
         inner, outer = block_sum(self.Z, products)
+        # Least squares, because the columns of two features need not be independent.
         return np.asarray(np.linalg.lstsq(inner, outer, rcond=1e-10)[0], np.float64)
 
     def _cleared_sums(
@@ -221,6 +224,8 @@ class EffectModel:
         def parts(rows: slice) -> tuple[Array, Array]:
             columns, known = self.Z[rows][:, own], weight[rows]
             cleared = columns - self.main_effects(features, rows) @ slope
+            # Where a feature is missing the pair has no effect, and neither have its cleared
+            # columns.
             cleared *= (known > 0)[:, None]
             return cleared.T @ (known[:, None] * cleared), cleared @ coefficients @ to_others
 
@@ -249,8 +254,11 @@ def effect_model(
     _, relative, owner = design(data, features)
     light = np.isin(owner, sorted({*evident_features(data).tolist(), *data.adjusted}))
     share = np.where(light, EVIDENT_SHARE, 1.0)
+    # Last, so that it holds for features that are evident as well.
     share = np.where(np.isin(owner, sorted(inside)), OWN_SHARE, share)
     blocks = [pair_block(data, term) for term in terms]
+    # Two parts of a penalty: `relative` times a strength that is chosen, for main effects, and
+    # `fixed`, for terms.
     fixed = np.concatenate([np.zeros(len(owner)), *(block.penalty for block in blocks)])
     relative = np.concatenate([relative, np.zeros(len(fixed) - len(owner))])
 
@@ -340,6 +348,7 @@ def sizes_of(q: Array, trace: Array, second: Array, along: Array) -> Sizes:
     trace, second = np.maximum(trace, TINY), np.maximum(second, TINY)
     along = along / np.maximum(q, TINY)
     tail = (1 - CONFIDENCE) / 2
+    # No end of an interval is further out than that.
     largest = 3 * np.sqrt(np.maximum(q, 0.0)) + 6 * np.sqrt(trace + along)
 
     def share_below(s: Array) -> Array:
@@ -351,6 +360,7 @@ def sizes_of(q: Array, trace: Array, second: Array, along: Array) -> Sizes:
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
             is_above = share_below(middle) > share
+            # The share below falls as the size grows: where it is too large, the end is above.
             low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
         return low
 

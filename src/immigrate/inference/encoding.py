@@ -42,6 +42,7 @@ N_FUNCTIONS = 4
 N_SMOOTH = 2
 """Those of them that the score form uses."""
 
+# The normal score, and the side of the median.
 N_SINGLE = 2
 """Functions with a form of their own."""
 
@@ -115,6 +116,7 @@ class Functions:
     def phi_of(self, features: Codes, rows: Rows = ALL, k: int | None = None) -> Array:
         """The first k functions of some features on some samples: (f, k, n_rows)."""
         k = self.is_low.shape[1] if k is None else min(k, self.is_low.shape[1])
+        # Made once and kept where there is room; else made again for the rows at hand.
         if self.is_kept:
             return self.phi[features, :k][..., rows]
         return self._made_phi(features, rows, k)
@@ -131,6 +133,7 @@ class Functions:
             columns = self.rows[a]
             if columns is not None:
                 values = columns.of(self.codes[a][rows])[:k]
+                # Features with fewer functions leave the last rows at 0.
                 own[: len(values)] = values
         return phi
 
@@ -238,6 +241,7 @@ class Encoded:
 
 def interaction_functions(levels: list[Levels], n: int) -> Functions:
     """Functions of all features, as many as the feature with the most has."""
+    # Functions by what they depend on: kind, number of samples and shares of the levels.
     known: dict[tuple[bool, float, bytes], tuple[LevelColumns | None, LevelColumns | None]] = {}
     own = []
     for one in levels:
@@ -249,6 +253,7 @@ def interaction_functions(levels: list[Levels], n: int) -> Functions:
     widths = [0 if phi is None else np.shape(phi.at(PROBED))[1] for phi, _ in own]
     is_low = np.zeros((len(levels), max(widths, default=1)), dtype=bool)
     for row, one, width in zip(is_low, levels, widths):
+        # Nominal functions have no order, so that none of them is smoother than another.
         row[: width if one.is_nominal else N_SMOOTH] = True
     codes = [one.code for one in levels]
     return Functions(codes, [phi for phi, _ in own], [single for _, single in own], is_low, n)
@@ -278,6 +283,7 @@ def phi_columns(levels: Levels) -> LevelColumns | None:
         return LevelColumns(_nominal_functions(levels).__getitem__, levels.n_levels)
     if levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
         u = mid_ranks(levels.share)
+        # With so few levels cosines are neither uncorrelated nor of unit variance; these are.
         table = _eigenfunctions(-np.abs(u[:, None] - u), levels.share)[:, :N_FUNCTIONS]
         order = np.arange(1.0, table.shape[1] + 1)
         return LevelColumns(table.__getitem__, levels.n_levels, order=order)
@@ -309,6 +315,7 @@ def single_columns(levels: Levels) -> LevelColumns | None:
 
 def _nominal_functions(levels: Levels) -> Array:
     """All contrasts of the most common levels and the rest: those of "same level or not"."""
+    # Levels come with the most common first, so that these are the first ones.
     n_common = int(np.sum(levels.share * levels.n_observed >= FEWEST_SAMPLES_PER_GROUP))
     group = np.minimum(np.arange(levels.n_levels), min(n_common, MOST_NOMINAL_GROUPS - 1))
     share = np.bincount(group, levels.share).astype(np.float64)
@@ -322,5 +329,7 @@ def _eigenfunctions(kernel: Array, share: Array) -> Array:
     """
     centring = np.eye(len(share)) - share
     root = np.sqrt(share)
+    # Symmetric in the weighted space; the division at the end leads back from there.
     _, vectors = np.linalg.eigh(root[:, None] * (centring @ kernel @ centring.T) * root)
+    # Eigenvalues rise: the first vector is the constant, with the eigenvalue 0.
     return vectors[:, :0:-1] / root[:, None]

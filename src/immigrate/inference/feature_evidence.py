@@ -1,9 +1,9 @@
 """Does a feature matter: on its own, and given the others?
 
-On its own: its functions against the residuals of a model that has nothing but what is adjusted
-for. Given the others: against the residuals of the additive model without this feature. That model
-is not fitted again for every feature; the full one says where its coefficients go without the
-columns a of the feature, and what the other columns o would explain of the residuals,
+On its own: its functions against the residuals of a model that holds only the features that are
+adjusted for. Given the others: against the residuals of the additive model without this feature.
+That model is not fitted again for every feature. With a the columns of the feature and o all other
+columns, its coefficients and residuals follow from the full model,
 
     b_o - H_oa H_aa^-1 b_a,   r = e - V Z_o H_o Z_o' e,   H_o = H_oo - H_oa H_aa^-1 H_ao,
 
@@ -140,6 +140,8 @@ class _LeavingOut:
         """H with the penalty of the fit, and with that of the refit."""
         model = self.model
         information = information_matrix(model.Z, model.means, self.data.weight, model.link)
+        # Columns have one of two shares of the penalty; twice the smaller one tells them apart
+        # whatever is rounded.
         is_light = model.refit_penalty <= 2 * EVIDENT_SHARE_IN_REFIT * model.penalty
         light = np.where(is_light, LIGHTER, 1.0) * model.refit_penalty
 
@@ -168,6 +170,7 @@ class _LeavingOut:
         """Those of the fit without the columns: (m, n_logits)."""
         H, model = self._inverses[0], self.model
         flat = model.coefficients.T.ravel()
+        # About what a fit with these coefficients held at 0 would give: one Newton step.
         flat = flat - H[:, is_out] @ np.linalg.solve(H[np.ix_(is_out, is_out)], flat[is_out])
         flat[is_out] = 0.0
         return flat.reshape(model.coefficients.T.shape).T
@@ -202,6 +205,7 @@ class _LeavingOut:
 
     def _of_classes(self, mu: Array, weight: Array, moved: list[Array]) -> Array:
         """Sum over two logits d and f of M_d' V_df M_f, by the form that V has."""
+        # One logit of two classes: its covariance is that of a coin.
         if mu.shape[1] == 1:
             return moved[0].T @ ((weight * mu[:, 0] * (1 - mu[:, 0]))[:, None] * moved[0])
         own = [M.T @ ((weight * m)[:, None] * M) for m, M in zip(mu.T, moved)]
@@ -222,6 +226,7 @@ class _LeavingOut:
         (likeness,) = added(mapped_rows(products, slices, self.data.run))  # (k, f, f)
         size = np.sqrt(np.maximum(np.einsum("kff->kf", likeness), TINY))
         likeness = (likeness / size[:, :, None] / size[:, None, :]) ** 2
+        # Every function is like itself.
         likeness[:, np.arange(len(features)), np.arange(len(features))] = 0.0
         return dict(zip(features.tolist(), likeness.max(axis=2, initial=0.0).T > MOST_EXPLAINED))
 
@@ -315,6 +320,7 @@ class _LeavingOut:
             cross = np.sum([b.T @ x for b, x in zip(blocks, X)], axis=0)
             S = raw - cross - cross.T + back
             due = self.contrasts[c].share_left * float(sums[4])
+            # Residuals of an over-fitted model are too small, as in `Refit._contrast`.
             U = U * np.sqrt(due / max(float(sums[5]), TINY))
         # What another feature has as well is its own, however rough; the model may not follow it.
         kurtosis = np.where(self._is_copied[one.feature], np.inf, kurtosis)

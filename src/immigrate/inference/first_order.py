@@ -61,8 +61,10 @@ def first_order(moments: list[Moments], penalty: Array, contrasts: list[Contrast
 def _step(moments: Moments, penalty: Array, contrast: Contrast) -> tuple[Array, Array]:
     """The four forms (4, b) and the gain (b,) of one contrast."""
     curvature, dispersion = contrast.curvature, contrast.dispersion
+    # Of the observed labels alone: sets that were drawn have no effect to be measured.
     M, U = moments.S / (dispersion * curvature), moments.U[:, :, 0] / curvature
     penalised, own = M.copy(), np.arange(M.shape[1])
+    # 1 for columns that cannot be tested, which are 0: the matrix stays regular.
     penalised[:, own, own] += np.where(moments.is_used, penalty / curvature, 1.0)
     inverse = np.linalg.inv(penalised)
     b = np.matmul(inverse, U[:, :, None])[:, :, 0]

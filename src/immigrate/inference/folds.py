@@ -41,6 +41,8 @@ def row_keys(codes: Codes, y: Codes, weight: Array, is_nominal: Sequence[bool]) 
         if not ignores_order:
             order: Keys = np.arange(len(per_level), dtype=np.uint64)
             per_level = _mixed(per_level + order)
+        # Keys of features are added up, so that their order does not matter. The second part makes
+        # the key depend on all levels of the column, and not on those of this row alone.
         keys += _mixed(per_level[code + 1] ^ _mixed(per_level).sum(dtype=np.uint64))
     return keys
 
@@ -49,6 +51,7 @@ def _level_keys(code: Codes, y: Codes, weight: Array) -> Keys:
     """A hash of the weight of each class on each level, missing first, in any order of classes."""
     level, n_classes = code + 1, int(y.max()) + 1
     table = np.bincount(level * n_classes + y, weight, (level.max() + 1) * n_classes)
+    # Rounded, so that the order in which weights were added up does not show.
     counts = np.round(table.reshape(-1, n_classes) * 2**20).astype(np.uint64)
     return _mixed(_mixed(counts).sum(axis=1, dtype=np.uint64))
 
@@ -56,6 +59,7 @@ def _level_keys(code: Codes, y: Codes, weight: Array) -> Keys:
 def row_order(codes: Codes, y: Codes, weight: Array, is_nominal: Sequence[bool]) -> Codes:
     """Samples class by class, shuffled by what is in them."""
     keys = row_keys(codes, y, weight, is_nominal)
+    # Equal rows, or different rows that happen to have one key: then their codes decide.
     if len(np.unique(keys)) < len(keys):
         return np.lexsort((*codes.T, keys, y))
     return np.lexsort((keys, y))
@@ -88,6 +92,7 @@ def _per_class(values: Array, sorted_y: Codes) -> list[Array]:
 
 def _measure_per_fold(position: Array) -> Array:
     """Length of the line left of each position that belongs to each fold."""
+    # Fold f owns the unit intervals that begin at f, f + 5, f + 10, ...
     rounds = np.floor(position / N_FOLDS)
     rest = position - N_FOLDS * rounds
     return rounds[:, None] + np.clip(rest[:, None] - np.arange(N_FOLDS), 0.0, 1.0)

@@ -54,6 +54,7 @@ class Levels:
 
     def per_sample(self, per_level: Array) -> Array:
         """Spread columns over levels (n_levels, k) to samples (k, n); missing becomes 0."""
+        # A missing value has the code -1, which is the last row: zeros.
         padded = np.vstack([per_level, np.zeros((1, per_level.shape[1]))])
         return padded[self.code].T
 
@@ -140,6 +141,7 @@ class LevelColumns:
         if self.n_levels <= MOST_TABLED:
             return self._padded[code].T
         values = self.at(code)
+        # The code -1 has read the last level, which is not meant.
         values[code < 0] = 0.0
         return values.T
 
@@ -155,9 +157,11 @@ def centred_columns(
 ) -> LevelColumns:
     """Columns of a formula less their mean over the samples, with unit variance if asked for."""
     n = len(share)
+    # A level per sample is possible: formulas are never evaluated at all of them at once.
     blocks = [slice(i, min(i + MOST_TABLED, n)) for i in range(0, n, MOST_TABLED)]
     shift = sum(share[own] @ formula(own) for own in blocks)
     if not is_scaled:
         return LevelColumns(formula, n, shift, order=order)
+    # Two passes over the levels: a difference of large sums would lose its digits.
     size = np.sqrt(sum(share[own] @ (formula(own) - shift) ** 2 for own in blocks))
     return LevelColumns(formula, n, shift, size, order)

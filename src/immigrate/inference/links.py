@@ -42,6 +42,7 @@ class LogitLink:
     def deviance(self, Y: Array, logits: Array, weight: Array) -> float:
         """-2 times the log-likelihood of the labels."""
         if logits.shape[1] == 1:
+            # log(1 + e^z) - y z, which does not overflow where z is large.
             loss = np.logaddexp(0, logits[:, 0]) - Y[:, 0] * logits[:, 0]
         else:
             loss = special.logsumexp(logits, axis=1) - np.sum(Y * logits, axis=1)

@@ -77,6 +77,7 @@ class AdditiveColumns:
 
 def smooth_basis(n: float) -> Basis:
     """For every feature: four cosines, and more once n can pay for them."""
+    # 4 up to 800 samples, then growing with the root of their number.
     n_cosines = int(np.clip(np.ceil(4 * (n / 800) ** 0.5), FEWEST_COSINES, MOST_COSINES))
     return Basis(n_cosines, most_levels=int(min(n // SAMPLES_PER_LEVEL, MOST_LEVELS)))
 
@@ -129,6 +130,7 @@ def main_effect(levels: Levels, weight: Array, basis: Basis) -> MainEffect:
             columns = centred_columns(_smooth_formula(levels, basis), levels.share)
             penalty = basis.penalty
     is_missing = levels.code < 0
+    # An indicator that is the same for all samples would be the intercept again.
     if not is_missing.any() or is_missing.all():
         return MainEffect(levels.code, columns, penalty, None)
     missing = float(np.average(is_missing, weights=weight))
@@ -170,6 +172,7 @@ def _dummies(levels: Levels) -> Array:
 
 def _smooth_formula(levels: Levels, basis: Basis) -> Formula:
     """The standardised value, clipped, cosines of its mid-rank and a square."""
+    # Squares of huge or tiny values would leave the range of floats.
     value = levels.value / np.abs(levels.value).max()
     value = value - levels.share @ value
     deviation = np.sqrt(levels.share @ value**2)

@@ -57,6 +57,7 @@ def newton_inverse(
 ) -> NewtonInverse:
     """H in the smaller space; that of the coefficients where there are two or three classes."""
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
+    # Rows that are made in blocks cannot be in the space of samples, which needs all at once.
     is_few = mu.shape[1] <= MOST_DENSE_LOGITS or mu.shape[1] * Z.shape[1] <= len(Z)
     if isinstance(Z, LazyColumns) or is_few:
         return CoefficientSpace(Z, mu, weight, penalty, link)
@@ -208,6 +209,7 @@ def _cholesky_rows(matrix: Array) -> Array:
     """F with F'F equal to a positive semi-definite matrix, as many rows as its rank."""
     factor, pivots, rank, _ = lapack.dpstrf(matrix, lower=0)
     F = np.empty((rank, len(matrix)))
+    # LAPACK counts pivots from 1.
     F[:, pivots - 1] = np.triu(factor)[:rank]
     return F
 

@@ -28,6 +28,7 @@ def log_chi2_tail(x: Array, df: Array) -> Array:
     a, half = np.broadcast_arrays(np.asarray(df) / 2.0, np.maximum(x, 0.0) / 2.0)
     tail = special.gammaincc(a, half)
     is_far = tail < SMALLEST_DIRECT_P
+    # 1 in place of what has underflowed: its logarithm is replaced below.
     log_tail = np.log(np.where(is_far, 1.0, tail))
     if np.any(is_far):
         log_tail = np.where(is_far, _log_far_tail(a, np.where(is_far, half, 1.0)), log_tail)
@@ -56,6 +57,7 @@ def log_three_moment_tail(q: Array, moments: tuple[Array, Array, Array]) -> Arra
     mean, second, third = moments
     is_empty = third <= 0
     mean, second, third = (np.where(is_empty, 1.0, moment) for moment in (mean, second, third))
+    # Equal eigenvalues give their number back: then the match is exact.
     df = second**3 / third**2
     log_p = log_chi2_tail((q - mean) * np.sqrt(df / second) + df, df)
     return np.where(is_empty, 0.0, _with_body(log_p, q, mean, second))
@@ -75,8 +77,10 @@ def log_saddlepoint_tail(q: Array, eigenvalues: Array) -> Array:
     largest = eigenvalues.max(axis=-1, keepdims=True)
     s, q = np.maximum(eigenvalues, 0.0) / largest, q / largest[..., 0]
     t = (1 - _saddlepoint_gap(s, q)) / 2
+    # The eigenvalues are relative to the largest, so that t is below 1/2.
     shrunk = 1 - 2 * t[..., None] * s
     cumulant = -np.log(shrunk).sum(axis=-1) / 2
+    # Names of the formula: w is the signed root, v the standardised saddlepoint.
     w = np.sqrt(2 * (t * q - cumulant))
     v = t * np.sqrt(2 * np.sum((s / shrunk) ** 2, axis=-1))
     return special.log_ndtr(-(w + np.log(v / w) / w))
@@ -87,6 +91,8 @@ def _saddlepoint_gap(s: Array, q: Array) -> Array:
 
     Newton on the reciprocal, which is nearly linear in d: the leading term alone is 1 / d.
     """
+    # The leading term alone gives 1 / q; if all eigenvalues were 1 the gap would be their number
+    # over q.
     lowest, highest = 1 / q, np.minimum(s.shape[-1] / q, 1.0)
     gap = lowest
     for _ in range(NEWTON_STEPS):
@@ -106,6 +112,7 @@ def _with_body(log_p: Array, q: Array, mean: Array, second: Array) -> Array:
     df = mean**2 / second
     body = np.exp(log_chi2_tail(q * mean / second, df))
     p = np.exp(log_p)
+    # The body alone at p = 1 and the tail alone at BODY_STARTS_AT, without a step in between.
     share = np.clip((body - BODY_STARTS_AT) / (1 - BODY_STARTS_AT), 0.0, 1.0)
     return np.where(share > 0, np.log(np.maximum(p + share * (body - p), BODY_STARTS_AT)), log_p)
 
@@ -124,6 +131,7 @@ def cauchy_combination(log_p: Array, weight: Array | float = 1.0) -> Array:
     """
     weight = np.broadcast_to(weight, log_p.shape)
     share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+    # Whatever it is: p = 1 and weight 0 leave no trace in a sum.
     log_p = np.where(weight > 0, log_p, 0.0)
     smallest = log_p.min(axis=0)
     log_p = np.minimum(log_p, np.log(LARGEST_P))

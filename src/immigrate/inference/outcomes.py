@@ -41,6 +41,7 @@ class Outcome:
 def class_outcome(codes: Codes, n_classes: int) -> Outcome:
     """Classes 0, 1, ... as indicators."""
     Y = np.eye(n_classes)[codes]
+    # One logit for two classes; of more no class is singled out as the reference.
     return Outcome(Y[:, 1:] if n_classes == 2 else Y, codes, LOGIT)
 
 
@@ -50,6 +51,7 @@ def number_outcome(values: Array, weight: Array) -> Outcome:
     unit = float(np.sqrt(np.average(centred**2, weights=weight)))
     order = np.argsort(values, kind="stable")
     below = np.empty(len(values))
+    # Mid-ranks by weight, so that a sample of weight two counts as two.
     below[order] = np.cumsum(weight[order]) - weight[order] / 2
     # Equal numbers belong to one fifth, whatever the order of the samples.
     _, level = np.unique(values, return_inverse=True)

@@ -33,6 +33,7 @@ def detectable_size(contrasts: list[Contrast], n_tests: int, alpha: float, unit:
     >>> round(detectable_size([even], n_tests=105, alpha=0.05, unit=1.0), 2)
     0.47
     """
+    # Two sides, four forms and one contrast for each logit share alpha with all tests.
     limit = -special.ndtri(alpha / (2 * N_FORMS * len(contrasts) * max(n_tests, 1)))
     needed = limit + special.ndtri(POWER)
     # The variance of an estimated effect: dispersion over curvature, for the mean contrast.

@@ -132,6 +132,7 @@ class Refit:
     ) -> Contrast:
         """The contrast of logit c from its cleared residuals r (n, d) and their squares."""
         v = LOGIT.covariance(self.mu, c, c)
+        # The sum of squares to be expected without any fit; `due` is what a refit leaves of it.
         raw = float(np.sum(self.weight * v))
         due = max(raw - explained[1], 0.0)
         # Without the scaling an over-fitted null model, whose residuals are too small, costs
@@ -190,6 +191,7 @@ class NumberRefit(Refit):
         contrast = self.contrasts(labels)[0]
         size = np.sqrt(contrast.variance / self.weight)
         rng = np.random.default_rng(draws.seed)
+        # Signs alone are drawn: sizes stay with their samples, and so do unequal variances.
         sign = rng.choice([-1.0, 1.0], (len(size), draws.n))
         return (self.mu + size[:, None] * sign)[:, None, :]
 
@@ -204,6 +206,7 @@ class NumberRefit(Refit):
         Z = self.Z
         M = information_matrix(Z, self.mu, variance, IDENTITY)
         size, vectors = np.linalg.eigh(M)
+        # Columns that repeat each other leave directions of size 0, which have no inverse root.
         is_real = size > RANK_TOLERANCE * size.max(initial=TINY)
         root, V = np.sqrt(size[is_real]), vectors[:, is_real]
         if isinstance(Z, LazyColumns):

@@ -75,6 +75,7 @@ def ridge_coefficients(
         else:
             return beta
         beta, fall, current = beta + step, current - candidate, candidate
+        # The second term ends the steps where the cost itself is next to nothing.
         if fall <= tolerance * (abs(current) + tolerance):
             return beta
     return beta

@@ -30,7 +30,7 @@ FEWEST_ROWS = 64
 
 
 class Run:
-    """How many threads work, and who hears how far a long stage has come.
+    """The number of threads, and who is told how far a long stage is.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Run:
 
     @property
     def stage(self) -> str:
-        """What is being done; said when it begins, if nothing was for a while."""
+        """The current stage; reported when it begins, if nothing was reported for a while."""
         return self._stage
 
     @stage.setter
@@ -62,7 +62,7 @@ class Run:
         self._tell(name)
 
     def tick(self, done: int, total: int) -> None:
-        """Some of a stage is done; said if nothing was for a while."""
+        """Part of a stage is done; reported if nothing was reported for a while."""
         self._tell(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
 
     def _tell(self, text: str) -> None:
@@ -73,7 +73,7 @@ class Run:
 
 
 ALONE = Run()
-"""One thread that says nothing."""
+"""One thread, and no lines of progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +97,7 @@ class LazyColumns:
         return self.shape[0]
 
     def __getitem__(self, rows: Rows) -> Array:
+        # All rows, or chosen ones, are asked for once and would only take memory.
         if not isinstance(rows, slice) or rows == slice(None):
             return np.vstack([part(rows) for part in self.parts]).T
         # Several sums of one thread ask for the same rows, one after another.
@@ -150,7 +151,7 @@ def row_slices(n: int, n_columns: int, *, is_whole: bool) -> list[slice]:
 
 
 def slices_of(Z: Columns) -> list[slice]:
-    """The blocks of rows in which a matrix is visited: one for a matrix that is there."""
+    """The blocks of rows in which a matrix is visited: one for a matrix in memory."""
     return row_slices(*Z.shape, is_whole=not isinstance(Z, LazyColumns))
 
 
@@ -169,7 +170,7 @@ def mapped_rows(
 
 
 def run_of(Z: Columns) -> Run:
-    """Who visits the rows of a matrix: one thread, if the matrix is there."""
+    """The threads that visit the rows of a matrix: one, if the matrix is in memory."""
     return Z.run if isinstance(Z, LazyColumns) else ALONE
 
 

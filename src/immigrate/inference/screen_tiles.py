@@ -156,6 +156,7 @@ class TileNull:
         p = np.exp(log_limit)
         n_low = [side.n_low for side in (self.left, self.right)]
         by_df = np.arange(1, max(1, *(int(np.max(one)) ** 2 for one in n_low)) + 1)
+        # At place df; none passes that has no columns.
         limits = np.concatenate([[np.inf], A_LITTLE_LESS * 2 * special.gammainccinv(by_df / 2, p)])
         is_kept = forms.score > _outer_limits(limits, *n_low)
         mean, spread = (
@@ -173,6 +174,8 @@ class TileNull:
         if not all(len(one) for one in df):
             return np.inf
         ends = [float(end(df[0]) * end(df[1])) for end in (np.min, np.max)]
+        # Degrees of freedom of a product are the product of those of both sides: between these
+        # ends.
         grid = np.geomspace(ends[0], ends[1], N_LIMITS)
         limits = (2 * special.gammainccinv(grid / 2, p) - grid) / np.sqrt(grid)
         # Between two points of the grid it is hardly lower than at both.
@@ -215,6 +218,7 @@ class Tile:
         mean = np.maximum(np.outer(self.null.left.powers[0], self.null.right.powers[0]), TINY)
         kernel, score, low = np.zeros_like(mean), np.zeros_like(mean), np.empty_like(mean)
         weights = [side.low_inverse.T for side in (self.null.left, self.null.right)]
+        # In place: the forms of a tile are asked for once, and its products are gone afterwards.
         for U, (one, other) in zip(self.products[c], every_pair(*weights)):
             square = np.square(U, out=U)
             kernel += square
@@ -223,6 +227,7 @@ class Tile:
                 low *= other
                 score += low
         trace = contrast.share_left * self.energy[c]
+        # One variance for all columns of a term, such that the trace is exact.
         variance = np.where(trace > 0, trace / mean, 1.0)
         single = [_single_form(U, contrast.share_left * V) for U, V in self.single[c]]
         return TileForms(kernel / variance, score / variance, single)

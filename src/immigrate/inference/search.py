@@ -94,6 +94,7 @@ class Search:
 
 def needs_screening(data: Encoded, model: AdditiveModel, n_terms: int) -> bool:
     """Whether there are too many terms to test each one exactly."""
+    # F has no more rows than Z has columns, and none more than there are samples.
     rank = min(model.Z.shape[1], len(data.weight)) * model.means.shape[1]
     work = n_terms * len(data.weight) * rank * model.means.shape[1]
     return n_terms > MOST_EXACT_TERMS or work > MOST_EXACT_WORK
@@ -105,6 +106,7 @@ def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search
     n_tests = among.n_terms
     contrasts = model.contrasts(data, draws)
     is_listed = among.listed is not None
+    # A list of pairs is short, and is always tested exactly.
     if is_listed or (effort.n_refined is None and not needs_screening(data, model, n_tests)):
         terms = among.terms()
         result = exact_results(study, terms, contrasts, with_effects=among.order == 2)
@@ -115,6 +117,7 @@ def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search
             f"with as many as {n_tests} terms, only the strongest have one. Use adjust='holm', "
             "or fewer features."
         )
+    # All that are refined are listed.
     n_listed = max(MOST_LISTED, effort.n_refined or MOST_REFINED)
     screened = strongest_terms(data, contrasts, among, n_listed, effort.run)
     return _refined(study, screened, contrasts, n_tests)
@@ -129,6 +132,7 @@ def exact_results(
     if not is_short(study.data, contrasts):
         # Threads share the rows instead.
         return term_results(study.data, terms, contrasts, with_effects=with_effects)
+    # Not by the number of workers: so the sums, and p-values to the last bit, do not depend on it.
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
     threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
     parts = []
@@ -171,6 +175,7 @@ def _refined(
 
 def sorted_search(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) -> Search:
     """The terms in order of evidence, those with an exact p-value first."""
+    # The last key is the first to count: exact p-values come before approximate ones.
     order = np.lexsort((result.log_p, ~is_exact))
     effects = result.effects
     if len(effects.gain):

@@ -55,6 +55,7 @@ def stepwise_terms(study: Study, model: AdditiveModel, search: Search, alpha: fl
     n_columns = model.Z.shape[1]
     while len(search.terms) and search.is_exact[0]:
         first = _first(search, float(search.log_p_adjusted(study.adjustment, len(found))[0]))
+        # The list is sorted: if the first is not significant, none is.
         if first.log_p_adjusted > np.log(alpha) + ROUNDING:
             break
         found.append(first)
@@ -89,6 +90,7 @@ def measurable_terms(data: Encoded, found: list[tuple[int, ...]]) -> list[tuple[
     """
     if not found or len(found[0]) != 2:
         return []
+    # Columns that are 0 for all samples are none.
     squares = [term_squares(data, np.array([pair]))[0] for pair in found[:MOST_FOUND]]
     n_columns = np.cumsum([np.sum(own > 0) for own in squares])
     n_measured = int(np.sum(n_columns <= MOST_FOUND_COLUMNS_PER_SAMPLE * data.n))
@@ -102,6 +104,7 @@ def _first(search: Search, log_p_adjusted: float) -> Found:
 
 def _retested(study: Study, model: AdditiveModel, search: Search) -> Search:
     """The terms other than the first, tested against the grown model."""
+    # Approximate p-values are not computed again: these terms cannot be found any more.
     is_left = search.is_exact.copy()
     is_left[0] = False
     terms, is_exact = search.terms[is_left], search.is_exact[is_left]
@@ -110,4 +113,5 @@ def _retested(study: Study, model: AdditiveModel, search: Search) -> Search:
         return sorted_search(terms, nothing, is_exact, 0)
     contrasts = model.contrasts(study.data, study.adjustment.draws)
     result = exact_results(study, terms, contrasts)
+    # The term that was found is no test any more; all others still count, listed or not.
     return sorted_search(terms, result, is_exact, search.n_tests - 1)

@@ -77,6 +77,7 @@ def first_sample(levels: Levels) -> Codes:
     """The first sample of each level."""
     is_known = np.flatnonzero(levels.code >= 0)
     first = np.empty(levels.n_levels, dtype=np.intp)
+    # Written backwards, so that the first sample of each level is the one that stays.
     first[levels.code[is_known][::-1]] = is_known[::-1]
     return first
 

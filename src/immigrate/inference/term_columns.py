@@ -33,11 +33,13 @@ def term_columns(
     Of a feature its functions: (b, k + 2, n_rows). Of a triple the phi products with k <= 2:
     (b, 8, n_rows). `k` is the number of functions of each feature; None takes all.
     """
+    # Each feature is made once, however many terms of the block it is in.
     features, position = np.unique(terms, return_inverse=True)
     position = position.reshape(terms.shape)
     if terms.shape[1] == 3:
         return phi_products(functions.phi_of(features, rows, N_SMOOTH), position)
     single = functions.single_of(features, rows)
+    # Zeros where one of the features has no single functions, so that the form does not count.
     last = np.prod([single[place] for place in position.T], axis=0)
     return np.concatenate(
         [phi_products(functions.phi_of(features, rows, k), position), last], axis=1

@@ -89,6 +89,7 @@ def kernel_log_p(U: Array, S: Array) -> Array:
     log_p = log_three_moment_tail(q, moments)
     term, draw = np.nonzero(log_p < np.log(TAIL_STARTS_AT))
     if len(term):
+        # Eigenvalues are needed once for each term, however many sets of labels are in its tail.
         needed, row = np.unique(term, return_inverse=True)
         eigenvalues = np.asarray(np.linalg.eigvalsh(S[needed]), dtype=np.float64)
         log_p[term, draw] = log_saddlepoint_tail(q[term, draw], eigenvalues[row])
@@ -105,6 +106,7 @@ def score_log_p(moments: Moments) -> Array:
     """
     U, S, raw = moments.U, moments.S, moments.raw
     diagonal = np.einsum("bkk->bk", S)
+    # In units of the columns' own deviations, so that an eigenvalue can be called small.
     scale = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     eigenvalues, vectors = np.linalg.eigh(scale[:, :, None] * S * scale[:, None, :])
     before = np.einsum(

@@ -118,10 +118,13 @@ def sums_of(C: Array, G: Array, contrast: Contrast, rows: slice) -> Sums:
 def cleared(sums: Sums, contrast: Contrast) -> Moments:
     """U and S given G'r: what is left of C'r when the columns G may explain what they can."""
     U, raw, size, k = sums.U, sums.raw, sums.size, sums.kurtosis.shape[1]
+    # The rows of G are taken along in A, because their own covariance is what clears C of them.
     S = raw - _explained(sums.moved, sums.added, contrast)
     inner = S[:, k:, k:].copy()
     own = np.arange(inner.shape[1])
+    # 1 for rows of padding, which are 0: the matrix stays regular and their slope 0.
     inner[:, own, own] += np.where(size[:, k:] > 0, SMALLEST_MAIN_EFFECT * size[:, k:], 1.0)
+    # The regression of C'r on G'r under the null model.
     slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
     U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
     S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
@@ -175,6 +178,7 @@ def without_untestable(
     """Without the columns that are nearly explained, or that rest on a few samples."""
     size = np.einsum("bkk->bk", raw)
     is_testable = np.einsum("bkk->bk", S) > (1 - most_explained) * size
+    # Relative to the squared variance, as an excess kurtosis is.
     is_testable &= kurtosis <= LARGEST_KURTOSIS * size**2
     is_block = is_testable[:, :, None] & is_testable[:, None, :]
     return Moments(U * is_testable[:, :, None], S * is_block, raw * is_block, most_explained)

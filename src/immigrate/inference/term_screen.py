@@ -59,6 +59,7 @@ class ScreenedTerms:
         """The `count` terms of smallest p, in order; of equal ones the first features."""
         kept = self
         if len(self.log_p) > count:
+            # Partitioned before it is sorted: of millions only the list itself is put in order.
             kept = self._taken(
                 np.flatnonzero(self.log_p <= np.partition(self.log_p, count)[count])
             )
@@ -80,8 +81,8 @@ class ScreenedTerms:
 class Leaders:
     """The strongest terms so far, which all threads add to.
 
-    What a tile is asked for depends on what was seen before, the list at the end does not: a term
-    that is left out is weaker than all of the list.
+    Which terms of a tile get a p-value depends on the tiles before it. The list at the end does
+    not: a term that is left out is weaker than all terms of the list.
     """
 
     def __init__(self, count: int, order: int) -> None:
@@ -95,6 +96,8 @@ class Leaders:
         with self._lock:
             self._new.append(terms)
             self._n_new += len(terms.log_p)
+            # Sorted only once there are as many new terms as places: so the list costs little per
+            # term.
             if self._n_new > self._count:
                 self._sort()
 
@@ -168,11 +171,13 @@ class Scan:
         """
         null, left, right = tile.null, tile.left, tile.right
         forms = [tile.forms(c, contrast) for c, contrast in enumerate(self.contrasts)]
+        # Every term once: features in it rise.
         is_kept = right.terms[:, 0] > left.terms[:, -1:]
         if not self.among.is_everything:
             pairs = np.stack(np.broadcast_arrays(left.terms, right.terms[:, 0]), axis=-1)
             is_kept &= self.among.holds(pairs)
         mean = np.maximum(np.outer(null.left.powers[0], null.right.powers[0]), TINY)
+        # Further up the limits leave out too few terms to pay for themselves.
         if log_limit < np.log(LIMITS_FROM):
             is_kept &= np.any([null.could_pass(own, log_limit) for own in forms], axis=0)
         elif is_selective:
@@ -213,6 +218,7 @@ class Sides:
 
     def __call__(self, terms: Codes, rows: slice, is_whole: bool) -> Side:
         """The side of some terms on some rows."""
+        # Blocks of rows would push each other out of the few places.
         if not is_whole:
             scan = self._scan
             return side_of(scan.functions, terms, scan.weight, rows, scan.k)
@@ -226,6 +232,8 @@ class Sides:
 
 def _strips(terms: Codes, n_columns: int) -> list[Codes]:
     """Terms in strips such that the products of two strips fit in memory."""
+    # Two sides of about 512 terms make products of 2 MB each; sides whose terms have more columns
+    # are shorter, in proportion.
     side = int(np.clip(np.sqrt(TILE_BYTES / 8) * 4 / n_columns, 1, LARGEST_TILE_SIDE))
     return [terms[start : start + side] for start in range(0, len(terms), side)]
 

@@ -63,6 +63,7 @@ class TermSet:
     def holds(self, pairs: Codes) -> Mask:
         """Which pairs (..., 2) are in it."""
         a, b = pairs[..., 0], pairs[..., 1]
+        # Either may be the one of the first group: terms are sorted by position.
         return (self.left[a] & self.right[b]) | (self.left[b] & self.right[a])
 
 
@@ -72,6 +73,7 @@ def all_terms(p: int, order: int) -> Codes:
         return np.column_stack(np.triu_indices(p, 1))
     pairs = all_terms(p, 2)
     n_after = p - 1 - pairs[:, 1]
+    # For each pair all features after its second one, without a loop over pairs.
     start = np.repeat(np.cumsum(n_after) - n_after, n_after)
     third = np.repeat(pairs[:, 1] + 1, n_after) + np.arange(n_after.sum()) - start
     return np.column_stack([np.repeat(pairs, n_after, axis=0), third])

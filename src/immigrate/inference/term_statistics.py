@@ -108,6 +108,7 @@ def sums_per_term(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> flo
     k = data.functions.is_low.shape[1] ** min(terms.shape[1], 2) + N_SINGLE
     widest = max(data.n_additive_columns(int(a)) for a in np.unique(terms))
     rows = k + terms.shape[1] * widest + 1
+    # How wide the products with F are depends on the way it is kept; one column of zeros tells.
     moved = (
         explained_by(contrasts[0].explained).partial(np.zeros((1, 1, 1)), slice(0, 1)).shape[-1]
     )
@@ -174,6 +175,7 @@ def _blocks_of_a_kind(
     """
     order, (n_features, k) = terms.shape[1], data.functions.is_low.shape
     n = len(data.weight) if n is None else n
+    # Columns that main effects take; of features that are in no term nobody asks.
     n_own = np.zeros(n_features, dtype=np.intp)
     for a in np.unique(terms):
         n_own[a] = data.n_additive_columns(int(a))
@@ -190,6 +192,7 @@ def blocks(
 ) -> Iterator[slice]:
     """Slices of the list of terms whose columns fit in one block of memory."""
     most_bytes = BLOCK_BYTES if most_bytes is None else most_bytes
+    # One term at least, even where it does not fit.
     size = int(np.clip(most_bytes // bytes_per_term, 1, n_terms or 1))
     return (slice(start, start + size) for start in range(0, n_terms, size))
 
@@ -218,6 +221,7 @@ class _BlockMoments:
         for one in self.moments:
             mean = np.einsum("bkk->b", one.S[:, kernel, kernel])
             square = np.sum(one.U[:, kernel, 0] ** 2, axis=1)
+            # A mean of 0 is that of a term without testable columns, whose square is 0 too.
             total += square / np.where(mean > 0, mean, 1.0)
         return total / len(self.moments)
 

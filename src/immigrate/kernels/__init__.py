@@ -47,12 +47,12 @@ class Pass(Protocol):
         ...
 
     def release(self) -> None:
-        """Give back what only training needs."""
+        """Free the memory that only training needs."""
         ...
 
 
 class Runner(Protocol):
-    """Somebody outside this process who runs passes."""
+    """Runs passes outside this process."""
 
     def __call__(self, pieces: Pieces, anchor_weight: Array, *, n_threads: int) -> Pass:
         """The passes over one table."""
@@ -64,13 +64,13 @@ _runner: ContextVar[Runner | None] = ContextVar("_runner", default=None)
 
 
 def current_runner() -> Runner | None:
-    """Who runs the passes that are asked for now; None is this process."""
+    """The runner of passes in this thread; None is this process itself."""
     return _runner.get()
 
 
 @contextmanager
 def passes_run_by(runner: Runner | None) -> Iterator[None]:
-    """Let `runner` run the passes over the tables that are laid out meanwhile in this thread."""
+    """Inside the block, let `runner` run the passes over tables that this thread lays out."""
     token = _runner.set(runner)
     try:
         yield

@@ -50,6 +50,8 @@ from immigrate.kernels.tiles import (
 )
 from immigrate.typing import Array, Codes
 
+# Every part has sums and a gradient of its own, which are added up at the end. How many parts
+# there are depends on the work alone, so that any number of threads adds up the same parts.
 MOST_PARTS = 32
 PART_SECONDS = 1e-3
 # Compiled code does not hear Ctrl-C: it comes back this often, by the estimate.
@@ -68,6 +70,7 @@ class Plan(NamedTuple):
 
 def tile_shape(n_features: int, itemsize: int) -> TileShape:
     """Tiles whose buffer of differences stays in the second-level cache."""
+    # 512 pairs of 1,200 bytes are 600 KB; wider tables have half as many pairs in the buffer.
     is_narrow = n_features * itemsize <= 1200
     return TileShape(n_rows=32, n_columns=128, n_buffer=512 if is_narrow else 256)
 
@@ -77,6 +80,8 @@ def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
     n_numbers = sklearn.get_config()["working_memory"] * 2**20 / 8
     n_problems, *features = weights.shape
     seconds = n_problems * pass_seconds(n_pairs, math.prod(features))
+    # An eighth of the memory is for what parts need of their own, (floor, Z, Y) of every class and
+    # sample or a gradient; seven eighths are for Boltzmann factors.
     in_memory = int(n_numbers / 8 / max(3 * n_problems * n_scores, weights.size))
     n_parts = max(1, min(int(seconds / PART_SECONDS), MOST_PARTS, in_memory))
     n_kept = min(n_pairs, int(n_numbers * 7 / 8 / n_problems))
@@ -90,8 +95,8 @@ class CompiledPass:
     ----------
     pieces : Pieces
         Values scaled by the caller so that differences are of the order of 1, float64 or float32.
-        With float32 the differences and distances are float32; sums and results are always
-        float64. Every anchor has a hit and a miss.
+        With float32 the differences and distances are float32, and so are sums over one buffer of
+        pairs; all other sums, and results, are float64. Every anchor has a hit and a miss.
     anchor_weight : ndarray of shape (n,)
         D of Eq. 10.
     packing : Packing
@@ -117,6 +122,8 @@ class CompiledPass:
         self._anchors = slice(None) if is_anchor.all() else np.flatnonzero(is_anchor[self._order])
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(target.y))])
         self._table = table_of(pieces.samples.take(self._order))
+        # Samples that are no references count 0, which has no logarithm; as anchors they are not
+        # tilted.
         self._log_count = np.log(np.where(is_reference, target.count, 1.0))[self._order]
         self._is_counted = bool(self._log_count.any())
         self._weight = self._sorted_weight(anchor_weight)
@@ -132,6 +139,7 @@ class CompiledPass:
 
     def with_anchor_weight(self, anchor_weight: Array) -> CompiledPass:
         """The same table with other anchor weights; nothing is laid out again."""
+        # Laid out before the copy is made, so that both have the same ones.
         _ = self._tiles
         other = copy.copy(self)
         other._weight = self._sorted_weight(anchor_weight)
@@ -145,10 +153,11 @@ class CompiledPass:
     @property
     def _negligible(self) -> float:
         """Couplings below this do not change the gradient; anchor weights sum to about 1."""
+        # All n^2 of them together then stay below one rounding error of the sum.
         return float(self._rounding * self._weight.sum() / len(self._order) ** 2)
 
     def release(self) -> None:
-        """Give back what only training needs: Boltzmann factors as large as the working memory."""
+        """Free what only training needs: Boltzmann factors as large as the working memory."""
         self._last_store = None
         vars(self).pop("_tiles", None)
 
@@ -265,6 +274,7 @@ class CompiledPass:
             self._spare_buffers.append(buffers)
             return state
 
+        # In the order of the parts, whichever thread was ready first: sums have the same last bit.
         state, *others = run_in_order(part_state, store.parts, self._n_threads)
         for other in others:
             merge_states(state, other, sweep.sigma)
@@ -272,6 +282,7 @@ class CompiledPass:
 
     def _gradients(self, sweep: Sweep, store: Store, split: Array) -> Array:
         """Second sweep: the gradient of every problem."""
+        # A contiguous copy: for a strided view the sweep would have to be compiled once more.
         floor, Z = split[:, :, FLOOR].copy(), split[:, :, PARTITION]
         # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
         pull = self._weight / (Z if isinstance(self._anchors, slice) else np.where(Z > 0, Z, 1.0))
@@ -282,6 +293,7 @@ class CompiledPass:
             buffers = self._taken_buffers(len(sweep.sigma))
             for stretch, is_lost in store.for_second_sweep(part):
                 if is_lost:
+                    # The factors alone; their sums are known from the first sweep.
                     energy_sweep(sweep, stretch, buffers.energy, NOBODY)
                 scatter_sweep(sweep, stretch, buffers.scatter, anchors, gradient)
             self._spare_buffers.append(buffers)
@@ -311,6 +323,7 @@ class CompiledPass:
         floor = np.empty((len(sigma), n_tiles))
         state = new_state(len(sigma), len(self._starts) - 1, len(X_new))
         buffers = self._taken_buffers(len(sigma))
+        # Several tiles per call of compiled code, but not so many that Ctrl-C has to wait.
         per_tile = len(sigma) * pass_seconds(self._shape.n_places, math.prod(weights.shape[1:]))
         n_together = max(1, int(STRETCH_SECONDS / per_tile))
         for first in range(0, n_tiles, n_together):
@@ -344,4 +357,5 @@ class CompiledPass:
 def _even_edges(first_pair: Codes, n_parts: int) -> list[int]:
     """Where to cut the tiles into parts with about the same number of pairs."""
     cuts = np.linspace(0, first_pair[-1], n_parts + 1)
+    # A tile with more pairs than a part gives the same edge twice.
     return np.unique(np.searchsorted(first_pair, cuts)).tolist()

@@ -324,7 +324,7 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """Whom Numba asks to `set_env`."""
+        """The object whose `set_env` Numba calls."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:

@@ -90,6 +90,8 @@ def exponential(x):
     x = m ln 2 + r with integer m and |r| <= ln(2) / 2; the Taylor series to degree 13 of
     exp(r) is good to the last bit there, and 2^m is put together from its exponent bits.
     """
+    # Kept in range, so that the bits of 2^m below are those of a number; the last line returns 0
+    # for what was below.
     y = max(x, LOWEST_EXPONENT)
     shifted = y * LOG2_E + ROUNDER
     m = shifted - ROUNDER
@@ -98,6 +100,7 @@ def exponential(x):
     high = (C8 + C9 * r) + s * ((C10 + C11 * r) + s * (C12 + C13 * r))
     middle = (C4 + C5 * r) + s * ((C6 + C7 * r) + s * high)
     series = 1.0 + (r + s * ((C2 + C3 * r) + s * middle))
+    # 1023 is the bias of the exponent of a float64, which begins at bit 52.
     power = _from_bits((_bits(shifted) + 1023) << 52)
     return series * power if x > LOWEST_EXPONENT else 0.0
 

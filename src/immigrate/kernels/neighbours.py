@@ -24,6 +24,8 @@ from immigrate.kernels.threads import run_in_order
 # Columns of a tile of distances: the tile and the values that feed it stay in the cache.
 TILE = 1024
 N_BINS = 512
+# Distances of a block of anchors to all samples: 16 MB of single numbers at most, and 64 rows of
+# them.
 MOST_ANCHORS = 64
 LARGEST_BLOCK = 2**22
 SINGLE_ROUNDING = 2.0**-24
@@ -33,6 +35,7 @@ def nearest_pairs(table: MixedTable, anchors, w, rule: Nearest) -> Pairs:
     """Each anchor with its nearest samples of every group of candidates."""
     screening = _screening_weights(table, w, rule.is_squared)
     screened = _screened_distances(table, anchors, screening, rule.is_squared)
+    # Room for every sample: any number may be tied, and MultiSURF asks for all of them.
     most = anchors.size * table.y.size
     # Made here and not in compiled code: Numba turns a tuple of arrays into Python objects without
     # a look at Ctrl-C in between, which then ends in a SystemError.
@@ -74,6 +77,8 @@ def _screened_distances(table, anchors, w, is_squared):
             i, tile = anchors[a], out[a, start : start + TILE]
             for run in range(len(table.runs)):
                 f, stop, is_plain = table.runs[run]
+                # What is left over of the plain features goes one by one below, as features of
+                # other kinds do.
                 while is_plain and f + 4 <= stop:
                     _add_four(tile, table.screen, f, i, start, w, is_squared)
                     f += 4
@@ -175,6 +180,7 @@ def _nearest(table, anchors, w, screened, rule, found):
     group, size = table.y.copy(), 0
     for a in range(anchors.size):
         i = anchors[a]
+        # Group 0 are the hits and group 1 all misses, so that groups change with the anchor.
         if not rule.is_per_class:
             for j in range(n):
                 group[j] = table.y[j] != table.y[i]
@@ -224,6 +230,7 @@ def _limits(screened, i, group, k, n_features):
     counts = np.zeros((k.size, N_BINS + 1), dtype=np.intp)
     for j in range(screened.size):
         counts[group[j], int((screened[j] - lowest) * per_width)] += 1
+    # The anchor is not its own neighbour.
     counts[group[i], int((screened[i] - lowest) * per_width)] -= 1
     limit = np.empty(k.size)
     for g in range(k.size):
@@ -259,6 +266,7 @@ def _kth_smallest(values, group, k):
         if filled[g] < k[g]:
             heaps[g, filled[g]] = values[j]
             filled[g] += 1
+            # Put in order once it is full; until then no value is turned away.
             if filled[g] == k[g]:
                 for root in range(k[g] // 2 - 1, -1, -1):
                     _sift_down(heaps[g, : k[g]], root)

@@ -19,6 +19,7 @@ def differences(table: MixedTable, i: int) -> Array:
     """diff(f, i, j) of one sample to every sample, (n, p)."""
     d = np.empty(table.values.shape)
     for f, x in enumerate(table.values.T):
+        # Where a value is missing this is no difference yet; it is put in its place below.
         d[:, f] = x != x[i] if table.is_categorical[f] else np.abs(x - x[i])
         gap = table.gap[f]
         if gap == COMPLETE:
@@ -51,6 +52,7 @@ def nearest_coupling(distance: Array, n_neighbors: int) -> Array:
     """Weight 1 spread over the `n_neighbors` nearest; equally far ones share what is left."""
     k = min(n_neighbors, distance.size)
     reach = np.sort(distance)[k - 1]
+    # Who is closer than the k-th counts in full; those as far as the k-th share what is left.
     is_closer = distance < reach * (1 - TIE)
     is_tied = ~is_closer & (distance <= reach * (1 + TIE))
     return (is_closer + is_tied * (k - is_closer.sum()) / is_tied.sum()) / k

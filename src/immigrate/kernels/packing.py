@@ -141,6 +141,7 @@ class ProductPacking:
     def products(self) -> Codes:
         """The table of rows, (n_rows, 3)."""
         n_rows = len(self._order)
+        # Filled up with the last row, whose weights are 0 here and whose gradient is never read.
         filled = np.append(self._order, np.full(-n_rows % ROWS, self._order[-1]))
         return np.ascontiguousarray(self._unordered[filled], dtype=np.int64)
 
@@ -158,6 +159,7 @@ class ProductPacking:
         p = self.form.n_features
         packed = np.zeros((len(Ws), len(self.products), p))
         packed[:, self._place[:p]] = self._matrix.packed([self.form.matrix(W) for W in Ws])
+        # The tensor holds a triple in all six orders, this table once.
         of_triples = [N_ORDERS * self.form.triple_weights(W) for W in Ws]
         packed[:, self._triple_rows, self.form.triples[:, 2]] = of_triples
         return packed

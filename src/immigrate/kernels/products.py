@@ -31,6 +31,7 @@ def add_product_form(q, block, M, rows):
     for r in range(0, rows.shape[0], ROWS):
         fill_products(P, D, rows[r : r + ROWS], block.ones[: q.shape[0]])
         first, u = rows[r, FIRST_COLUMN], M[r : r + ROWS]
+        # Blocks of four features from the first column that counts, and single ones at the end.
         whole = first + (p - first) // 4 * 4
         for c in range(first, whole, 4):
             form_square(q, P, D[c : c + 4], u[:, c : c + 4])
@@ -57,6 +58,7 @@ def add_product_scatter(S, block, rows, coupling, sign):
 def fill_products(P, D, rows, scale):
     """P_rk = scale_k d_a, or scale_k d_a d_b, for the rows of one group."""
     for r in range(ROWS):
+        # A negative partner is NONE: a row of the matrix, whose product is the feature alone.
         out, x, b = P[r], D[rows[r, FEATURE]], rows[r, PARTNER]
         if b < 0:
             for k in range(scale.shape[0]):

@@ -55,6 +55,8 @@ def _swept_gradient(
     gradient = np.zeros_like(W)
     for rows, columns in pieces.pairs.tiles():
         d, q = _tile(pieces, W, rows, columns)
+        # The sums of all tiles, not of this one alone: a coupling is a share of all hits or
+        # misses.
         own = SoftSum(sums.floor[:, rows], sums.total[:, rows])
         coupling = own.coupling(q, pieces.target(rows, columns), sigma)
         signed = anchor_weight[rows][:, None] * (coupling[HIT] - coupling[MISS])
@@ -67,6 +69,7 @@ def leave_one_out_scores(pieces: Pieces, W: Array, sigma: float) -> ClassScores:
     n, n_classes = pieces.n_samples, pieces.target.n_classes
     scores = ClassScores(np.full((n, n_classes), np.nan), np.full((n, n_classes), np.nan))
     references = pieces.pairs.references
+    # A tile with all references has whole rows: their scores are complete at once.
     for rows, _ in pieces.pairs.tiles(n_columns=len(references)):
         _, q = _tile(pieces, W, rows, references)
         found = _class_scores(q, pieces.target.by_class(rows, references), sigma)
@@ -100,6 +103,7 @@ def _class_scores(q: Array, share: Array, sigma: float) -> ClassScores:
 
 
 def _nobody(*shape: int) -> SoftSum:
+    # The sum over nobody: any floor that is merged with it is lower.
     return SoftSum(np.full(shape, np.inf), np.zeros(shape))
 
 
@@ -126,6 +130,7 @@ class PlainPass:
         """Cost, gradient and leave-one-out scores; no gradient for a cost above the limit."""
         cost, gradient = margin(self.pieces, W, sigma, self.anchor_weight)
         scores = leave_one_out_scores(self.pieces, W, sigma)
+        # The compiled pass saves the work for a cost that is refused; here it is done and dropped.
         return MarginPass(cost, gradient if cost <= reject_above else None, scores)
 
     def scores_many(

@@ -25,7 +25,7 @@ from immigrate.typing import Array, Codes
 
 
 def new_state(n_problems: int, n_classes: int, n: int) -> Array:
-    """(floor, Z, Y) of samples that have met nobody yet."""
+    """(floor, Z, Y) before any pair was visited."""
     state = np.zeros((n_problems, n_classes, 3, n))
     state[:, :, FLOOR] = EMPTY
     return state
@@ -40,6 +40,7 @@ def hits_and_misses(state: Array, starts: Codes, sigma: Array) -> Array:
     split = np.empty((n_problems, 2, 3, n))
     for c, (first, last) in enumerate(pairwise(starts.tolist())):
         split[:, HIT, :, first:last] = state[:, c, :, first:last]
+        # The first class that is not one's own: 1 for class 0, else 0. Later ones are added below.
         split[:, MISS, :, first:last] = state[:, int(c == 0), :, first:last]
     # Two classes end here: the first fit of a process does not wait for `merge_states`.
     if n_classes > 2:

@@ -18,9 +18,9 @@ other pair (sign -). A pair is visited once and serves both its anchors.
 The first sweep runs along the upper edge, the second along the lower one. Boltzmann factors wait
 in the store in between; where there is no room for all of them, they are computed again.
 
-Cost for n samples and a p x p matrix W: n^2 p^2 / 4 multiply-adds and n^2 / 2 exponentials per
-sweep; for a vector W, p in place of p^2. Memory: one tile of pairs and one buffer of differences
-per thread, and the store, at most n^2 / 2 numbers per problem.
+Cost for n samples and a p x p matrix W: n^2 p^2 / 4 multiply-adds per sweep, and n^2 / 2
+exponentials in the first one; for a vector W, p in place of p^2. Memory: one tile of pairs and one
+buffer of differences per thread, and the store, at most n^2 / 2 numbers per problem.
 """
 
 from __future__ import annotations
@@ -122,6 +122,8 @@ def scatter_sweep(sweep, stretch, buffers, anchors, gradient):
     places, sums, coupling = buffers.places, buffers.sums, buffers.coupling
     block, waiting = buffers.block, buffers.waiting
     tables, tiles, sigmas = sweep.tables, sweep.tiles, sweep.sigma
+    # Problem by problem, where the first sweep goes tile by tile: pairs that wait belong to one
+    # gradient, and `flush` empties the list before the next problem begins.
     for m in range(sigmas.shape[0]):
         for t in range(stretch.first_tile, stretch.last_tile):
             tile = tiles[t]

@@ -71,6 +71,7 @@ def fill_run(d, tables, kinds, start, scale):
     (f, i, first), n_pairs = start, d.shape[0]
     x, X = tables.rows[f, i], tables.columns[f, first : first + n_pairs]
     gap, zero = kinds.gap[f], d.dtype.type(0)
+    # The whole run at once: the difference from a missing value depends on the column only.
     if gap != COMPLETE and x != x:  # not a number: the value of the row is missing
         expected = kinds.column_expected[gap, first : first + n_pairs]
         for k in range(n_pairs):

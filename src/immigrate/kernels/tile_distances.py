@@ -50,6 +50,7 @@ def row_of(values, places, tile, r):
 @jit
 def end_of_group(at, r, n_rows, n_buffer):
     """End of the group of rows, from r on, whose pairs go into the buffer together."""
+    # One row always fits: the buffer is at least as long as a row of a tile.
     end = r + 1
     while end < n_rows and at[end + 1] - at[r] <= n_buffer:
         end += 1
@@ -73,10 +74,12 @@ def set_distances(q, block, tables, weights, laid_tile):
     while r < n_rows:
         end = end_of_group(at, r, n_rows, n_buffer)
         for m in range(q.shape[0]):
+            # Forms are added up: a vector meets its features panel by panel.
             q[m, at[r] : at[end]] = 0
         for a in range(0, p, panel):
             b = min(a + panel, p)
             group = group_of(places, tile, (r, end), (a, b))
+            # Once for all problems: they differ in weights and sigma and share the differences.
             fill_group(block.D, tables, tables.kinds, group, block.ones)
             for m in range(q.shape[0]):
                 add_form(q[m, at[r] : at[end]], block, weights[m], (a, b), tables.products)

@@ -8,8 +8,8 @@ than SHARED_SPAN sigma, one floor would lose the rows far from it: each row and 
 its own, and a pair needs two exponentials.
 
 Counts n enter as a tilt of the distance, t_ij = q_ij - sigma log(n_i n_j), so that one exponential
-of t serves both sides of a pair. The sums of sample i then come out n_i times too large; whoever
-reads them takes sigma log n_i off again. Where nothing is counted t is q itself.
+of t serves both sides of a pair. The sums of sample i then come out n_i times too large, which
+``states`` corrects: it takes log n_i off log Z_i. Where nothing is counted t is q itself.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ from immigrate.kernels.tiles import (
 )
 
 FLOOR, PARTITION, MOMENT = 0, 1, 2  # floor, Z and Y in a state, (problem, class, 3, sample)
+# Not the order of ``core.targets``, where hits come first: never mix the two.
 MISS, HIT = 0, 1
+# In units of sigma: exp(600) and exp(-600) are both well within the range of float64.
 SHARED_SPAN = 600.0
+# Finite, because the difference of two infinities is no number.
 EMPTY = 1e308  # floor of a set without members
 NOT_SHARED = np.inf  # in place of the floor of a tile whose rows and columns have their own
 
@@ -64,6 +67,8 @@ def set_tilted(tilted, q, tilt, places, tile):
 @jit
 def set_boltzmann(boltzmann, t, sigma):
     """Set exp((floor - t) / sigma), floor = min t; t itself and NOT_SHARED where t spans a lot."""
+    # The places that fill the last vector take part: what is in them is finite, and at worst
+    # lowers the floor or widens the span.
     low, high = extent(t)
     floor, per_sigma = np.float64(low), 1.0 / sigma
     if high - floor >= SHARED_SPAN * sigma:
@@ -172,6 +177,7 @@ def merge(sums, others, sigma):
     for kind in (PARTITION, MOMENT):
         total, other = sums[kind], others[kind]
         for k in range(floor.shape[0]):
+            # Exponents are never above 0. An empty set has Z = Y = 0, whatever its floor is.
             low = min(floor[k], other_floor[k])
             mine = total[k] * exponential((low - floor[k]) * per_sigma)
             total[k] = mine + other[k] * exponential((low - other_floor[k]) * per_sigma)

@@ -55,6 +55,7 @@ def set_couplings(buffers, tile, boltzmann, anchors, at_floor):
     for r in range(tile[LAST_ROW] - i0):
         first = places.first_column[r]
         c, b_r = row_of(coupling, places, tile, r), row_of(boltzmann, places, tile, r)
+        # Places that only fill the last vector must not count.
         coupling[places.at[r] + c.shape[0] : places.at[r + 1]] = 0
         if floor < NOT_SHARED:
             pull_r, pull_c = row[r], column[first - j0 :]
@@ -86,6 +87,8 @@ def couple_row(c, t, anchor, others, sigma):
     floors, pull, part = others
     per_sigma = 1.0 / sigma
     for k in range(c.shape[0]):
+        # The bound is for samples that do not meet their references in this tile. Their pull is 0,
+        # and 0 times infinity would be no number.
         mine = pull_i * exponential(min((floor_i - t[k]) * per_sigma, 0.0))
         c[k] = mine + part * pull[k] * exponential(min((floors[k] - t[k]) * per_sigma, 0.0))
 
@@ -98,9 +101,12 @@ def add_tile(gradient, tables, buffers, laid_tile, negligible):
     c = coupling[: places.at[tile[LAST_ROW] - tile[FIRST_ROW]]]
     n_counting = count_above(c, negligible)
     sign = 1 if tile[ROW_CLASS] == tile[COLUMN_CLASS] else -1
+    # Reading pairs one by one is slower than reading runs of columns. It is worth while where at
+    # most a third of the pairs count, or where the tile is too small to fill half a buffer.
     if 3 * n_counting > c.shape[0] and 2 * c.shape[0] > block.ones.shape[0]:
         add_all(gradient, tables, block, (c, sign), laid_tile)
     elif n_counting > 0:
+        # The list has one sign for all. Tiles of hits come first, so that it changes once at most.
         if sign != waiting.n_and_sign[1]:
             flush(gradient, tables, block, waiting)
             waiting.n_and_sign[1] = sign
@@ -175,6 +181,7 @@ def flush(gradient, tables, block, waiting):
     """Add the waiting pairs to the gradient."""
     n_pairs, sign = waiting.n_and_sign
     n_whole = whole_vectors(n_pairs)
+    # Fills the last vector with pairs of an earlier round, which are valid and weigh nothing.
     waiting.scale[n_pairs:n_whole] = 0
     c = waiting.scale[:n_whole]
     share_out(c, gradient, tables.products)

@@ -104,6 +104,8 @@ def _tiles(row: Run, column: Run, shape: TileShape, serves: tuple[bool, bool]) -
     j0, j1 = _edges(column.first, column.last, _even_width(column.last - column.first, shape))
     i0, i1 = np.repeat(i0, len(j0)), np.repeat(i1, len(j0))
     j0, j1 = np.tile(j0, len(i0) // len(j0)), np.tile(j1, len(i0) // len(j1))
+    # Tiles are a whole number of row steps wide, so that the diagonal only enters a tile at its
+    # corner. What is left of the diagonal is cut away.
     if is_triangle:
         is_above = j1 > i0 + 1
         i0, i1, j0, j1 = i0[is_above], i1[is_above], np.maximum(j0, i0)[is_above], j1[is_above]
@@ -138,6 +140,7 @@ def _numbered(parts: list[Codes]) -> Codes:
     n_rows = tiles[:, LAST_ROW] - tiles[:, FIRST_ROW]
     n_columns = tiles[:, LAST_COLUMN] - tiles[:, FIRST_COLUMN]
     places = n_rows * whole_vectors(n_columns)
+    # Each row of a diagonal tile is one pair shorter than the one above it.
     for t in np.flatnonzero(tiles[:, IS_DIAGONAL]):
         places[t] = whole_vectors(n_columns[t] - 1 - np.arange(n_rows[t])).sum()
     tiles[1:, FIRST_PAIR] = np.cumsum(places)[:-1]

@@ -40,6 +40,7 @@ def warm_up(
     >>> seconds = warm_up()
     """
     start = time.perf_counter()
+    # The smallest table in which every sample has a hit and a miss.
     X, W = np.arange(8.0, dtype=dtype).reshape(4, 2), np.ones(2) if form == LINEAR else np.eye(2)
     pass_over(Pieces.of(X, np.array([0, 0, 1, 1]), form=form)).margin(W, 1.0)
     seconds = time.perf_counter() - start

@@ -148,6 +148,7 @@ class InteractionNetworkDisplay:
         a, b = codes.reshape(-1, 2).T
         n = len(names)
         links = coo_array((np.ones(2 * len(a)), (np.r_[a, b], np.r_[b, a])), shape=(n, n))
+        # An order in which partners are near each other, so that few lines cross the whole circle.
         order = reverse_cuthill_mckee(links.tocsr(), symmetric_mode=True) if n else []
         # Half a step aside, so that no feature is exactly at the top, between left and right.
         angles = np.pi / 2 - 2 * np.pi * (np.arange(n) + 0.5) / max(n, 1)
@@ -164,6 +165,8 @@ class InteractionNetworkDisplay:
         pair: Any
         for pair in self.pairs_[::-1].itertuples():
             start, end = places[pair.feature_1], places[pair.feature_2]
+            # Bent towards the middle: straight lines between neighbours would run along the
+            # circle.
             bend = 0.35 * (start + end) / 2
             width = THINNEST + (thickest - THINNEST) * pair.strength / largest
             curve = Path([start, bend, end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
@@ -189,6 +192,7 @@ class InteractionNetworkDisplay:
         largest = max([size.get(name, 0.0) for name in places], default=0.0) or 1.0
         labels = dict(zip(places, short_names(places)))
         for side in (1, -1):
+            # Labels stand outside, left and right, and are moved apart on either side.
             here = [name for name in places if (places[name][0] >= 0) == (side > 0)]
             here.sort(key=lambda name: places[name][1])
             wanted = np.array([1.1 * places[name][1] for name in here])
@@ -225,6 +229,7 @@ class InteractionNetworkDisplay:
             }
         else:
             kinds = {POSITIVE: "positive weight", NEGATIVE: "negative weight"}
+        # The legend explains what is in the picture and nothing else.
         drawn = {self._color(pair) for pair in self.pairs_.itertuples()}
         handles = [
             Line2D([], [], color=color, linewidth=3, label=label)

@@ -123,6 +123,7 @@ class PairEffectDisplay:
         for place, c in zip(axes, panels.shown):
             panels.draw(place, c)
             self._name(place, c, panels)
+        # A figure of ours has the title above all panels.
         if len(axes) == 1 and ax is not None:
             axes[0].set_title(self._title(inches_wide(axes[0])), fontsize="medium")
         if panels.has_colours:
@@ -135,6 +136,7 @@ class PairEffectDisplay:
         """Places of the classes that have a panel."""
         known = self.effect.classes
         if classes is None:
+            # Weighed by samples: a large value where nobody is does not make an effect large.
             squares = np.sum(self.effect.value**2 * self.effect.counts, axis=(1, 2))
             return sorted(np.argsort(-squares, kind="stable")[:MOST_PANELS].tolist())
         unknown = [str(one) for one in classes if str(one) not in known]

@@ -30,6 +30,7 @@ def window_sums(counts: Array, axis: int) -> Array:
 def is_skewed(values: Array) -> bool:
     """Whether positive values need a logarithmic axis to be told apart."""
     middle = values[len(values) // 2]
+    # The upper half of the ranks spans more than four times what the lower half does.
     return bool(values[0] > 0 and values[-1] - middle > 4 * (middle - values[0]))
 
 
@@ -72,6 +73,7 @@ def paled(colours: Array) -> Array:
 
 def signed(value: float, decimals: int) -> str:
     """A number with its sign; 0 has none."""
+    # Rounded first: -0.001 would be written as -0.00.
     value = round(value, decimals)
     return f"{value:+.{decimals}f}".replace("-", "−") if value else "0"
 

@@ -72,6 +72,8 @@ class Panels:
         near = self.effect.counts
         for k, axis in enumerate(self.effect.axes):
             if not axis.has_levels:
+                # A point of a grid has hardly any sample of its own; along numbers those around it
+                # count too.
                 near = window_sums(near, k)
         return near
 
@@ -80,6 +82,8 @@ class Panels:
         """Largest value that samples stand behind, in any panel: the end of the colours."""
         value = np.abs(self.effect.value[self.shown])  # (c, g, h)
         is_near = np.broadcast_to(self.support >= FEW, value.shape)
+        # Where nobody is near, values may be anything: they must not fade the colours of the
+        # others.
         largest = float(value[is_near].max() if is_near.any() else value.max())
         return largest if largest > 0 else 1.0
 
@@ -171,6 +175,7 @@ class SurfacePanels(Panels):
             ax.contour(*grid, value, levels=steps, colors="0.45", linewidths=0.5, linestyles="-")
         # Above 0 where the interval excludes 0, and where samples are near.
         sureness = np.maximum(low, -high) / self.limit
+        # Both are above 0 where the colour is to be solid.
         solidness = np.minimum(sureness, support / FEW - 1)
         shade_below_0(ax, grid, solidness, colors="white", alpha=PALENESS)
         if solidness.min() < 0 < solidness.max():
@@ -242,6 +247,8 @@ class CurvePanels(Panels):
             is_near = self.support[:, k] >= FEW
             ax.fill_between(x, low, high, where=is_near, color=colour, alpha=0.15, linewidth=0)
             ax.plot(x, value, color=colour, linewidth=0.8)
+            # NaN interrupts a line: the thick one is drawn over the thin one where samples are
+            # near.
             thick = np.where(is_near, value, np.nan)
             ax.plot(x, thick, color=colour, linewidth=2.4)
         ax.set_xlim(x[0], x[-1])
@@ -312,6 +319,7 @@ class CellPanels(Panels):
         is_solid = self.is_sure(c).T & (counts >= FEW)
         n_rows, n_columns = counts.shape
         colours = shades(self.mappable(), self.effect.value[c].T, is_solid)
+        # White: there is no sample, and no effect to colour.
         colours[counts == 0] = 1.0
         ax.pcolormesh(np.arange(n_columns), np.arange(n_rows), colours, shading="nearest")
         frame_cells(ax, counts < FEW, hatch="////", edgecolor="0.6", linewidth=0)
@@ -322,6 +330,7 @@ class CellPanels(Panels):
 
     def _number(self, ax: Axes, c: int, colours: Array) -> None:
         """Write value and count into each cell, in the colour that can be read there."""
+        # Two digits of the largest value.
         decimals = max(0, 1 - int(np.floor(np.log10(self.limit))))
         between = "\n" if self.effect.counts.shape[1] <= 10 else " "
         for (j, i), count in np.ndenumerate(self.effect.counts):
@@ -329,6 +338,7 @@ class CellPanels(Panels):
             is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             value = signed(self.effect.value[c, j, i], decimals)
             text = f"{value}{between}({count:g})" if count else "(0)"
+            # A plain ground, so that the number can be read on the hatching.
             box = {"facecolor": "white", "linewidth": 0, "pad": 0.8} if 0 < count < FEW else None
             ax.text(
                 j,

@@ -189,6 +189,7 @@ class PenaltyPathDisplay:
         n_pairs = np.count_nonzero(self.weights[:, a, b], axis=1)
         ax.step(self._positions, n_pairs, where="mid", color=PALETTE[0])
         ax.plot(self._chosen, n_pairs[self._chosen], "o", color=PALETTE[0], markersize=5)
+        # Towards the middle of the picture, where there is room for the number.
         is_left = self._chosen < len(n_pairs) / 2
         ax.annotate(
             str(n_pairs[self._chosen]),

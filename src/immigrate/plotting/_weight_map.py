@@ -125,6 +125,7 @@ class WeightMatrixDisplay:
             side = 3.5 + 0.3 * len(W)
             _, ax = plt.subplots(figsize=(side + 1, side), layout="constrained")
         limit = np.abs(W).max()
+        # Two colours that meet at 0 where weights have signs, else one that rises from 0.
         is_signed = W.min() < 0
         self.im_ = ax.imshow(
             W,
@@ -160,6 +161,7 @@ class WeightMatrixDisplay:
         colors = np.asarray(self.im_.cmap(self.im_.norm(W)))  # (n, n, 4)
         for (i, j), weight in np.ndenumerate(W):
             red, green, blue, _ = colors[i, j]
+            # The usual weights of the three colours in perceived brightness.
             is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             color = "white" if is_dark else "black"
             ax.text(

@@ -42,6 +42,7 @@ def _shortened(name: str, most: int) -> str:
     """The name, with an ellipsis in its middle where it is longer than `most` characters."""
     if len(name) <= most:
         return name
+    # Cut in the middle: names often differ in their beginnings or ends.
     head = most // 2
     return f"{name[:head]}…{name[len(name) - (most - head - 1) :]}"
 
@@ -83,6 +84,8 @@ def spread_labels(
 def spaced(wanted: Array, height: float) -> Array:
     """Sorted positions at least `height` apart, each as near as may be to where it wants to be."""
     placed = wanted.copy()
+    # Each pair of neighbours that is too close is pushed apart, until none is; in a crowd that may
+    # not end, and the rest stays close.
     for _ in range(200):
         gaps = np.diff(placed)
         tight = np.flatnonzero(gaps < height - 1e-9)

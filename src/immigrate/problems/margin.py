@@ -1,4 +1,4 @@
-"""The constants of the optimisation: labelled samples and whose margins count how much."""
+"""The constants of the optimisation: labelled samples, and how much each one's margin counts."""
 
 from __future__ import annotations
 

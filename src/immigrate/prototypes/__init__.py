@@ -1,4 +1,4 @@
-"""Fewer references than samples: who can stand for whom.
+"""Fewer references than samples: prototypes that stand for many samples each.
 
 Prediction compares a new sample with every reference. A few thousand counted centres do as well
 as all samples of a large table, at a fraction of the time, and a model that holds them no longer

@@ -23,7 +23,7 @@ class Prototypes(BaseEstimator, metaclass=ABCMeta):
         Parameters
         ----------
         Z : ndarray of shape (n, q)
-            Samples as points whose Euclidean distance is that of the model, about.
+            Samples as points whose Euclidean distances are about those of the model.
         codes : ndarray of shape (n,)
             Classes 0, 1, ... A group holds samples of one class, and every class has a group.
         random : RandomState

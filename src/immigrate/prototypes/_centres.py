@@ -24,14 +24,14 @@ class ClassCentres(Prototypes):
     """Centres of each class by k-means, with the number of samples around each.
 
     A centre that stands for c samples counts c times in the soft minimum, so that dense regions
-    stay dense and the shares of the classes stay what they are. Numbers are averaged over the
-    samples of a centre that have them; of categories the most frequent is taken.
+    stay dense and the classes keep their shares. Numbers are averaged over the samples of a
+    centre whose value is known; of a category the most frequent level is taken.
 
     Parameters
     ----------
     n_centres : int, float or "auto", default="auto"
-        Centres in all, or a share of the samples; each class has a part in proportion to its
-        size, one at least. "auto" is a fifth of the samples, up to 4,000.
+        Number of centres in all, or a share of the samples. Each class gets centres in proportion
+        to its size, at least one. "auto" is a fifth of the samples, up to 4,000.
 
     See Also
     --------

@@ -14,7 +14,7 @@ class EditedNeighbours(Prototypes):
     """Samples that most of their nearest neighbours agree with: Wilson's editing.
 
     It takes out noise and overlap, and leaves most samples of a table that has little of either.
-    The time goes with the square of the number of samples.
+    The time grows with the square of the number of samples.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class EditedNeighbours(Prototypes):
 class CondensedNeighbours(Prototypes):
     """Samples from which the nearest neighbour rule gets all others right: Hart's condensing.
 
-    Samples are visited in a random order, and those that the ones kept so far get wrong are kept
-    too, until a visit to all adds nothing. Noise is kept whole.
+    Samples are visited in a random order. A sample that those kept so far would classify wrongly
+    is kept too, until a round adds none. All noisy samples are kept.
 
     See Also
     --------

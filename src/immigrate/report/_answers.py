@@ -95,10 +95,10 @@ def _of_features(test: dict[str, Any]) -> Answer:
         return _answer(question, ["Not tested"], test["why_untested"], is_none=True)
     shown, n = test["shown"], test["n_features"]
     if not shown:
-        remark = f"No feature of {n:,} has an effect of its own that chance would not show."
+        remark = f"None of {n:,} has an effect of its own beyond what chance would show."
         if test["found"]:
-            remark += " Those of the pairs matter together."
-        return _answer(question, ["None is shown to"], remark, is_none=True)
+            remark += " The features of the pairs matter together."
+        return _answer(question, ["None detected"], remark, is_none=True)
     return _answer(
         question,
         _headline([[row["feature"]] for row in shown]),
@@ -124,7 +124,7 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
             else f"A joint effect of size {test['detectable_size']:.2g} would have been found "
             "with a probability of 80 %."
         )
-        return _answer(question, ["None is shown to"], remark, is_none=True)
+        return _answer(question, ["None detected"], remark, is_none=True)
     pairs = [[row["feature_1"], row["feature_2"]] for row in found]
     return _answer(
         question,

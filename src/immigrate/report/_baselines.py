@@ -72,6 +72,7 @@ class EncodedColumns(TransformerMixin, BaseEstimator):
         """
         values = read_table(self, X)
         numbers = (values[:, self.is_number_] - self.mean_) / self.unit_
+        # A missing value is NaN and equals no level: 0 in all columns.
         levels = [
             values[:, [j]] == np.arange(len(self.column_reader_.levels[j])) for j in self.nominal_
         ]

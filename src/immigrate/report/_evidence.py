@@ -74,6 +74,7 @@ class Evidence:
                 "shown": [],
             }
         pairs, features = test.table_, test.features_
+        # Small in the first round, but not found: these may only mirror a pair that was.
         is_small = (pairs["p_adjusted"] <= self.alpha) & ~pairs["is_found"]
         is_explained = test.additive_model_.deviance_explained > NEARLY_ALL
         return {
@@ -160,6 +161,7 @@ class Evidence:
                 # Nothing of the pair is left beside those found.
                 continue
             n_values += effect.value.size
+            # The first one always has room, however many classes it has.
             if rows and n_values > MOST_SURFACE_VALUES:
                 break
             rows.append(
@@ -170,6 +172,7 @@ class Evidence:
                     "y": axis_values(effect.axes[1]),
                     "classes": list(effect.classes),
                     "value": effect.value,
+                    # Not the ends themselves: the page only shades, and its size is limited.
                     "is_sure": ((effect.low > 0) | (effect.high < 0)).astype(int),
                     "counts": effect.counts,
                 }

@@ -46,8 +46,8 @@ class HeldOut:
 def splits_of(given: Given, cv: Any) -> list[Split] | None:
     """Training and test samples of each fold; None where a class is too small to hold some out.
 
-    A number of folds is lowered until every class has two samples to learn from; with groups,
-    nobody's samples are on both sides.
+    A number of folds is lowered until every class has two samples to learn from. No group is on
+    both sides of a fold.
     """
     if not isinstance(cv, int | np.integer):
         found = check_cv(cv, given.y, classifier=True).split(given.X, given.y, given.groups)
@@ -58,6 +58,7 @@ def splits_of(given: Given, cv: Any) -> list[Split] | None:
     if given.groups is not None:
         by_group = StratifiedGroupKFold(n_folds, shuffle=True, random_state=SEED)
         return list(by_group.split(given.codes, given.codes, given.groups))
+    # A fixed seed: the same table gives the same page. Shuffled, because tables may be sorted.
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
     return list(folds.split(given.codes, given.codes))
 
@@ -65,6 +66,7 @@ def splits_of(given: Given, cv: Any) -> list[Split] | None:
 def possible_folds(n_smallest: int, wanted: int) -> int | None:
     """Most folds, up to `wanted`, that leave two samples of the smallest class to learn from."""
     for n_folds in range(min(wanted, n_smallest), 1, -1):
+        # A fold holds out at most n_smallest / n_folds samples of the class, rounded up.
         if n_smallest - -(-n_smallest // n_folds) >= 2:
             return n_folds
     return None
@@ -84,7 +86,9 @@ def held_out(
     votes, probability, by_fold = np.zeros(shape), np.zeros(shape), []
     found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     for k, ((_, test), (labels, shares, classes)) in enumerate(zip(splits, found), 1):
+        # A fold need not hold every class: probabilities go to the places of those it had.
         places = np.searchsorted(given.classes, classes)
+        # Classes are sorted, so that the place of a label is found by bisection.
         predicted = np.searchsorted(given.classes, labels)
         votes[test, predicted] += 1
         probability[np.ix_(test, places)] += shares
@@ -92,6 +96,7 @@ def held_out(
         if said:
             progress(f"{said}: fold {k} of {len(splits)}")
     is_seen = votes.any(axis=1)
+    # A splitter of the user may hold a sample out more than once, or never.
     times = votes[is_seen].sum(axis=1, keepdims=True)
     return HeldOut(
         given.codes[is_seen],

@@ -31,7 +31,7 @@ class Given:
     target : str
         Name of the label; "" where it has none.
     groups : ndarray of shape (n,) or None
-        Whom each sample is of.
+        The person or group that each sample belongs to.
     """
 
     X: Any
@@ -78,7 +78,7 @@ class Given:
 
     @property
     def has_repeats(self) -> bool:
-        """Whether somebody has more than one sample."""
+        """Whether a group has more than one sample."""
         return self.groups is not None and len(pd.unique(self.groups)) < len(self.groups)
 
 

@@ -57,6 +57,7 @@ def balanced_accuracy(codes: Codes, predicted: Codes) -> Measure:
     draws = rng.beta(right + 0.5, n - right + 0.5, size=(N_DRAWS, len(n))).mean(axis=1)
     value = float(np.mean(right / n))
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    # Where all are right the draws lie below the value; the interval is to hold it.
     return _measure(value, min(low, value), max(high, value))
 
 
@@ -75,10 +76,12 @@ def mean_auc(codes: Codes, probability: Array) -> Measure:
     0.5
     """
     n_classes = probability.shape[1]
+    # A class of which no sample was held out has no curve.
     shown = [1] if n_classes == 2 else [c for c in range(n_classes) if np.any(codes == c)]
     areas = [_auc_and_shares(codes == c, probability[:, c]) for c in shown]
     value = float(np.mean([area for area, _ in areas]))
     shares = np.mean([share for _, share in areas], axis=0)
+    # On the logit scale 0 and 1 are infinitely far away.
     if not 0 < value < 1:
         # As many in a row as the smallest class has samples: the bound for a share of 0 or 1.
         n = int(np.bincount(codes)[np.unique(codes)].min())
@@ -123,6 +126,8 @@ def calibration(found: HeldOut, labels: list[str]) -> list[dict[str, Any]]:
     curves = []
     for c in shown:
         p, is_in = found.probability[:, c], found.codes == c
+        # Bins of equal size, ten samples or more in each: of equal width some would be nearly
+        # empty.
         parts = np.array_split(np.argsort(p, kind="stable"), min(N_BINS, max(1, len(p) // 10)))
         bins = [
             accuracy(is_in[part], np.ones(len(part), dtype=np.intp)) for part in parts if len(part)

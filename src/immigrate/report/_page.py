@@ -87,6 +87,7 @@ def embedded_json(summary: dict[str, Any]) -> str:
     {"name":"\u003c/script\u003e"}
     """
     text = as_json(summary)
+    # These signs stand in texts only; escaped, the JSON means the same.
     for sign, code in ESCAPED.items():
         text = text.replace(sign, code)
     return text

@@ -68,6 +68,7 @@ def explained_rows(
     given: Given, estimator: Any, split: Split, found: HeldOut
 ) -> list[dict[str, Any]]:
     """Some samples that the first fold holds out, each with what pulls it to its class."""
+    # One more fit of the first fold: the folds of the measures keep no models.
     train, test = split
     with heard_warnings(unsaid=ColumnWarning):
         model = clone(estimator).fit(rows_of(given.X, train), given.y[train])

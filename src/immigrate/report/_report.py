@@ -90,24 +90,24 @@ class Report:
         Parameters
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
-            As it is: numbers, flags, categories, text and missing values. Columns that can be
-            no feature are left out, and the page says which and why.
+            Numbers, flags, categories, text and missing values, as they are. Columns that cannot
+            be features are left out, and the page says which and why.
         y : array-like of shape (n_samples,) or str
             Class labels, or the name of the column of `X` that holds them.
         estimator : estimator, optional
             `ImmigrateClassifier`, `ImmigrateClassifierCV`, `BoostedImmigrateClassifier`, or a
             pipeline that ends in one. A clone is fitted. By default
-            ``ImmigrateClassifierCV()``; with more than 150 features behind a screen that keeps
-            at most 100 and those of the strongest pairs, in every fold anew.
+            ``ImmigrateClassifierCV()``. With more than 150 features it has a screen, made anew
+            in every fold, that keeps at most 100 of them and those of the strongest pairs.
         title : str, default="IMMIGRATE report"
         cv : int, splitter or iterable of splits, default=None
             A number of folds, two at least, and fewer where a class is too small for so many;
             they are shuffled with a fixed seed. None is 10, or 5 for more than 150 features. A
             splitter or splits are taken as they are.
         groups : array-like of shape (n_samples,) or str, optional
-            Whom each sample is of, or the name of the column of `X` that says so. Nobody is on
-            both sides of a fold. Where somebody has more than one sample features and pairs are
-            not tested, because the test takes samples to be independent.
+            The person or group that each sample belongs to, or the name of the column of `X`
+            that says so. No group is on both sides of a fold. If a group has more than one
+            sample, features and pairs are not tested, because the test assumes independence.
         test : InteractionTest, optional
             How features and pairs are tested; a clone is fitted. By default
             ``InteractionTest()``. ``InteractionTest(alpha=0.1)`` names features and pairs up to
@@ -125,6 +125,7 @@ class Report:
         -------
         Report
         """
+        # Fails at once where jinja2 is missing, and not after minutes of work.
         template_environment()
         _check_folds(cv)
         test = InteractionTest() if test is None else _checked_test(test)
@@ -218,6 +219,7 @@ class Report:
 
 
 def _check_folds(cv: Any) -> None:
+    # Anything else is a splitter or a list of splits, which scikit-learn checks.
     if isinstance(cv, int | np.integer | float | str) and check_count("cv", cv) < 2:
         raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
 
@@ -275,7 +277,7 @@ def _words_of_test(test: InteractionTest) -> list[str]:
 
 
 def _silence(line: str) -> None:
-    """What is said where nobody asked for progress."""
+    """Print nothing: progress was not asked for."""
 
 
 def _evidence(given: Given, model: Any, test: InteractionTest, say: Any) -> Evidence:

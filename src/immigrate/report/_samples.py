@@ -24,6 +24,7 @@ def drawn_samples(read: ReadTable | None, strongest: Iterable[int]) -> dict[str,
     rows = np.arange(n)
     if n > MOST_ROWS:
         rows = np.sort(np.random.default_rng(SEED).choice(n, MOST_ROWS, replace=False))
+    # Two features at least, so that there is a pair to draw.
     order = list(dict.fromkeys([*strongest, *range(p)]))[: max(2, MOST_VALUES // len(rows))]
     return {
         "n": n,

@@ -156,7 +156,7 @@ def row_notes(values: Array, counts: Codes, given: Given) -> Iterator[str]:
         )
     if given.groups is not None:
         yield (
-            f"The samples are of {len(pd.unique(given.groups))} groups; nobody is on both sides "
+            f"The samples are of {len(pd.unique(given.groups))} groups; no group is on both sides "
             "of a fold."
         )
 

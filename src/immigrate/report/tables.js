@@ -158,7 +158,7 @@ function makeTable({ mount, tools, caption, file, n, columns, names, found, p, m
   }
   function emptyText() {
     if (state.text) return `No name holds “${parts.search.value}”.`;
-    return state.filter === "found" ? "None is shown to." : "None is below the threshold.";
+    return state.filter === "found" ? "None detected." : "None is below the threshold.";
   }
   function rowOf(i) {
     const row = el("tr", {

@@ -51,6 +51,7 @@ PAPER_RULE = VotingRule(
 
 # SAMME (Zhu et al. 2009): AdaBoost for any number of classes.
 SAMME_RULE = VotingRule(
+    # Without the paper's factor 1/2, and with a term that is 0 for two classes.
     vote=lambda error, n_classes: float(np.log((1 - error) / error) + np.log(n_classes - 1)),
     is_useless=lambda error, n_classes: error >= 1 - 1 / n_classes,
 )

@@ -22,8 +22,8 @@ from immigrate.messages import still
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 from immigrate.typing import Array
 
-# Each refused trial point costs a sweep, so cuts are deep; after so many of them a step is shorter
-# than the rounding of the weights.
+# Each refused trial point costs a sweep, so cuts are deep: after 20 of them a step is about 1e-12
+# times as long as the first one.
 STEP_CUT = 4.0
 MAX_CUTS = 20
 
@@ -79,6 +79,7 @@ def spectral_descent(
 
     def visit(trial: Trial, reject_above: float = np.inf) -> Iterate | None:
         weights, multiplier = trial
+        # The limit is on cost plus penalty; the pass knows the cost alone.
         at = problem.evaluate(
             weights, sigma, reject_above=reject_above - weight_set.value(weights)
         )
@@ -147,6 +148,8 @@ def _trials(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Trial]
     # A step as long as the weights themselves: of the right size whatever the units of the cost.
     cautious = norm(now.weights) / norm(now.gradient)
     if np.isinf(step) and now.oracle.weights is not None:
+        # The paper's step. It is infinitely long and cannot be cut: the next trial is a cautious
+        # one.
         yield Trial(now.oracle.weights, now.oracle.multiplier)
         step = cautious
     for _ in range(MAX_CUTS):
@@ -191,8 +194,9 @@ class Descent(Solver):
         number, a share of the table, or None for all. "auto" is all where a step takes a few
         seconds at most; of a larger table it is a sample that is doubled, from 4,000 on, until
         the standard error of the weights is 0.1 or a step takes that long. Every class is drawn
-        in proportion to its size, small classes at least 500 times, and weighed such that costs
-        are those of the whole table on average (docs/measurements/scaling.md).
+        in proportion to its size, small ones more often (500 samples, or all that they have, as
+        far as the sample has room), and weighed such that costs are those of the whole table on
+        average (docs/measurements/scaling.md).
 
     See Also
     --------

@@ -62,6 +62,7 @@ def one_pass(
     anchors = np.arange(n) if anchors is None else anchors
     D = np.ones(n) if anchor_weight is None else anchor_weight
     D = D / D[anchors].sum()
+    # Methods of one pass look for neighbours with all features alike; nothing is learned yet.
     even = np.ones(table.values.shape[1])
 
     def block_statistic(block: NDArray[np.intp]) -> Array:
@@ -87,6 +88,7 @@ def nearer_than_most(pairs: Pairs, y: NDArray[np.intp], *, is_squared: bool) -> 
     # Distances that are equal but for rounding are on one side of the limit.
     is_near = distance < (mean - spread / 2)[of] * (1 - TIE)
     group = of[is_near] * (y.max() + 1) + y[pairs.neighbour[is_near]]
+    # The shares of `Nearest` are for all samples of a class; they are given out anew below.
     chosen = Pairs(*(column[is_near] for column in pairs))
     return chosen._replace(weight=1 / np.bincount(group)[group])
 

@@ -45,6 +45,7 @@ def full_steps(
 
 
 def _reason_to_stop(path: list[float], best: Oracle, tol: float, max_iter: int) -> Stop | None:
+    # First, because without a direction there are no weights to go on with.
     if not best.has_direction:
         return Stop.NO_DIRECTION
     if len(path) > 1 and abs(path[-1] - path[-2]) < tol:

@@ -157,6 +157,7 @@ class Solver(BaseEstimator, metaclass=ABCMeta):
         check_not_negative("tol", self.tol)
         check_sample_size("n_anchors", self.n_anchors)
         check_sample_size("n_references", self.n_references)
+        # A matrix is checked later, when the number of features is known.
         if isinstance(self.init, str):
             check_option("init", self.init, INITS)
         return self

@@ -26,6 +26,7 @@ def fit(asked: Asked, out: Path, boosted: bool, jobs: int | None) -> None:
         kinds = classifiers(n_features, n_jobs=jobs, verbose=True)
         kind = "BoostedImmigrateClassifier" if boosted else "ImmigrateClassifierCV"
         model = kinds[kind].fit(question.X, question.y)
+        # Progress was for this command; whoever loads the model did not ask for it.
         save_model(StoredModel(model.set_params(verbose=False), asked.target), out)
     classes = ", ".join(str(one) for one in model.classes_)
     show(f"{type(model).__name__} for '{asked.target}' ({classes}), {len(question.X)} rows.")

@@ -26,6 +26,7 @@ def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None
         stored = load_model(model)
     if not hasattr(stored.estimator, "predict"):
         raise CommandError(f"{model} predicts nothing: {type(stored.estimator).__name__}.")
+    # The model knows which columns were text; a file of new rows cannot tell by itself.
     read = told_file(path, replace(reading, as_text=names_as_text(stored.estimator)))
     X = columns_at_hand(feature_names(stored.estimator), read.frame, read.name)
     extra = [one for one in read.frame.columns if one not in X.columns and one != stored.target]
@@ -35,6 +36,7 @@ def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None
         said = predictions(stored.estimator, X)
     text = spreadsheet_csv(said)
     if out is None:
+        # Printed unchanged, for programs: `show` would replace control characters.
         print(text, end="")
     else:
         write_text(out, text)
@@ -80,6 +82,7 @@ def accuracy_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: st
     is_known = actual.notna()
     if not is_known.any():
         return f"'{target}' has no value in these rows: nothing to compare with."
+    # Beside gaps 1 was read as 1.0: whole numbers first, because texts are compared.
     known = whole(actual[is_known].infer_objects()).astype(str).to_numpy()
     n_right = int((predicted[is_known].astype(str).to_numpy() == known).sum())
     return (

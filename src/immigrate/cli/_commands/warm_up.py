@@ -14,6 +14,7 @@ def warm_up() -> None:
         from immigrate import BoostedImmigrateClassifier, ImmigrateClassifierCV
         from immigrate.kernels.warm_up import cache_folder
 
+        # Both, because the passes over plain numbers and over other kinds are compiled apart.
         for X, y in (_table(with_gaps=False), _table(with_gaps=True)):
             for model in (ImmigrateClassifierCV(), BoostedImmigrateClassifier(n_estimators=2)):
                 model.fit(X, y).predict_proba(X)

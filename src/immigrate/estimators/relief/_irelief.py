@@ -38,7 +38,7 @@ class IRelief(MarginSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Keep so many features with the highest weights; a float is a share of all. None
+        How many features to keep, highest weights first; a float is a share. None
         keeps every feature that reaches `threshold`.
     threshold : float, default=None
         Keep only features with a weight of at least this. None is every weight above 0 when
@@ -136,6 +136,7 @@ class IRelief(MarginSelector):
             n_threads=n_threads(self.n_jobs),
         )
         problem = InlierProblem(margin, table.y, anchor_weight=anchor_weight)
+        # I-RELIEF holds the norm of the weights at 1; `even_start` gives a sum of 1.
         even = unit(even_start(solver, table.values.shape[1]))
         solution = solver.solution(problem, even, float(self.sigma), Cone(nonnegative_part))
         if not solution.converged:

@@ -51,7 +51,8 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
     Attributes
     ----------
     components_ : ndarray of shape (n_components_, n_features)
-        Directions, strongest first, each of the length of the root of its share.
+        Directions, strongest first. The squared length of each is its eigenvalue, divided by the
+        norm of all eigenvalues.
     weight_matrix_ : ndarray of shape (n_features, n_features)
         W: positive semi-definite with Frobenius norm 1, before components are dropped.
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -153,6 +154,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
         return one_pass(
             mixed_table(X, data.codes, scale=None),
             Nearest(),
+            # Differences keep their signs here: LFE is a projection, and |x - x'| is not linear.
             lambda pairs: QUADRATIC.scatter(
                 W, (X[pairs.neighbour] - X[pairs.anchor]).T[:, :, None], pairs.weight[:, None]
             ),

@@ -79,6 +79,7 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, StoredEstimator):
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit the selector; `fit_params` go to it."""
         selector = clone(self.selector).fit(X, y, **fit_params)
+        # Only to refuse gaps before anything is kept; the values are not needed here.
         self._complete(selector, X)
         weight = np.maximum(selector.feature_importances_, 0.0)
         if not weight.any():
@@ -115,6 +116,7 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, StoredEstimator):
         """Columns in which two different levels are 1 apart, times the stretch."""
         # One more than there are levels: a level that fit has not seen differs from all.
         n_columns = len(self.selector_.column_reader_.levels[j]) + 1
+        # Two levels differ in two columns: sqrt(1/2 + 1/2) or 1/2 + 1/2 is 1.
         height = np.sqrt(0.5) if self.metric == "euclidean" else 0.5
         columns: Array = height * self.stretch_[j] * (codes[:, None] == np.arange(n_columns))
         return columns

@@ -34,13 +34,13 @@ class MultiSURF(MarginSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Keep so many features with the highest scores; a float is a share of all. None keeps
+        How many features to keep, highest scores first; a float is a share. None keeps
         every feature that reaches `threshold`.
     threshold : float, default=None
         Keep only features with a score of at least this. None is every score above 0 when
         `n_features_to_select` is None, else no limit.
     metric : {"manhattan", "euclidean"}, default="manhattan"
-        Distance by which neighbours are near.
+        Distance that decides which samples are near.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
@@ -53,7 +53,7 @@ class MultiSURF(MarginSelector):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        Scores in [-1, 1]. Not above 0 means of no use.
+        Scores in [-1, 1]. A score of 0 or less means: of no use.
     classes_ : ndarray of shape (n_classes,)
     column_reader_ : ColumnReader
         What was learned about the columns: kinds, levels, and which are left out and why.
@@ -114,6 +114,7 @@ class MultiSURF(MarginSelector):
         is_squared = self.metric == "euclidean"
         score = one_pass(
             table,
+            # All other samples come in; `nearer_than_most` chooses among them.
             Nearest(table.y.size, is_per_class=True, is_squared=is_squared),
             feature_differences(table, is_squared=False),
             narrowed=partial(nearer_than_most, y=table.y, is_squared=is_squared),

@@ -27,7 +27,7 @@ class Relief(MarginSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Keep so many features with the highest scores; a float is a share of all. None keeps
+        How many features to keep, highest scores first; a float is a share. None keeps
         every feature that reaches `threshold`.
     threshold : float, default=None
         Keep only features with a score of at least this. None is every score above 0 when
@@ -36,7 +36,7 @@ class Relief(MarginSelector):
         M of Algorithm 1: how many samples, drawn at random without replacement, have their
         nearest hit and miss looked up. None is all of them.
     metric : {"euclidean", "manhattan"}, default="euclidean"
-        Distance by which neighbours are near.
+        Distance that decides which samples are near.
     scale : {"range", None}, default="range"
         Numeric differences in units of the feature's range, as Kira and Rendell define
         them, or as they are.
@@ -54,7 +54,7 @@ class Relief(MarginSelector):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        Scores in [-1, 1] with ``scale="range"``; not above 0 means of no use.
+        Scores in [-1, 1] with ``scale="range"``; 0 or less means: of no use.
     classes_ : ndarray of shape (n_classes,)
     column_reader_ : ColumnReader
         What was learned about the columns: kinds, levels, and which are left out and why.
@@ -118,6 +118,7 @@ class Relief(MarginSelector):
         score = one_pass(
             table,
             Nearest(is_squared=self.metric == "euclidean"),
+            # Squared differences in any metric, as in Algorithm 1.
             feature_differences(table, is_squared=True),
             sides=hit_and_miss_sides(int(table.y.max()) + 1),
             anchors=self._anchors(table.y.size, anchor_weight),

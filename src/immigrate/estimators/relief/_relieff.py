@@ -27,7 +27,7 @@ class ReliefF(MarginSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Keep so many features with the highest scores; a float is a share of all. None keeps
+        How many features to keep, highest scores first; a float is a share. None keeps
         every feature that reaches `threshold`.
     threshold : float, default=None
         Keep only features with a score of at least this. None is every score above 0 when
@@ -36,7 +36,7 @@ class ReliefF(MarginSelector):
         The k of the method. A class with fewer other samples counts as a whole. Samples equally
         far share their weight, so the order of the rows does not matter.
     metric : {"manhattan", "euclidean"}, default="manhattan"
-        Distance by which neighbours are near.
+        Distance that decides which samples are near.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
@@ -50,7 +50,7 @@ class ReliefF(MarginSelector):
     ----------
     feature_importances_ : ndarray of shape (n_features,)
         Scores in [-1, 1]: an estimate of P(different value | miss) - P(different value | hit)
-        for near samples. Not above 0 means of no use.
+        for near samples. A score of 0 or less means: of no use.
     classes_ : ndarray of shape (n_classes,)
     column_reader_ : ColumnReader
         What was learned about the columns: kinds, levels, and which are left out and why.
@@ -110,6 +110,7 @@ class ReliefF(MarginSelector):
         score = one_pass(
             table,
             Nearest(self.n_neighbors, is_per_class=True, is_squared=self.metric == "euclidean"),
+            # Plain differences in any metric: that only decides who is near.
             feature_differences(table, is_squared=False),
             sides=prior_weighted_sides(np.bincount(table.y) / table.y.size),
             anchor_weight=anchor_weight,

@@ -45,7 +45,7 @@ class Simba(MarginSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        Keep so many features with the highest scores; a float is a share of all. None keeps
+        How many features to keep, highest scores first; a float is a share. None keeps
         every feature that reaches `threshold`.
     threshold : float, default=None
         Keep only features with a score of at least this. None is every score above 0 when
@@ -75,8 +75,7 @@ class Simba(MarginSelector):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        w^2, the largest scaled to 1; all 0, with a warning, where no weights have a margin above
-        that of none.
+        w^2, the largest scaled to 1; all 0, with a warning, if no weights give a margin above 0.
     margin_ : float
         Mean margin of the samples at these weights.
     classes_ : ndarray of shape (n_classes,)
@@ -152,7 +151,9 @@ class Simba(MarginSelector):
             global_share=float(self.global_share),
         )
         rng = check_random_state(self.random_state)
+        # 1 - u is in (0, 1]: a weight of 0 has no slope and would stay 0.
         starts = [np.ones(p), *(1 - rng.uniform(size=(self.n_starts - 1, p)))]
+        # Drawn before the threads begin, so that their number does not matter.
         visits = [
             np.concatenate([rng.permutation(n) for _ in range(self.n_rounds)]) for _ in starts
         ]
