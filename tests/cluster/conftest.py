@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def client():
+    heard = [(one, one.level) for one in logging.getLogger("distributed").handlers]
     with (
         LocalCluster(
             n_workers=2,
@@ -34,6 +36,10 @@ def client():
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
+        # Those of pytest are there too, which all tests in this process share: while the cluster
+        # lives, none of them would hear a warning.
+        for handler, level in heard:
+            handler.setLevel(level)
         yield client
 
 
