@@ -191,6 +191,19 @@ def test_centres_predict_about_as_well_as_all_samples():
     assert centres > exact - 0.03
 
 
+def test_an_explanation_names_prototypes_and_no_training_rows():
+    X, y = make_xor(300, 4, random_state=0)
+    model = ImmigrateClassifier(references=30, random_state=0).fit(X, y)
+    explanation = model.explain(X[:1], n_neighbours=2)
+    assert "training_row" not in explanation.neighbours
+    place = explanation.neighbours["prototype"]
+    np.testing.assert_array_equal(
+        model.classes_[model.model_.references.codes[place]], explanation.neighbours["class"]
+    )
+    assert "training rows" not in explanation.summary()
+    assert f"prototypes {place[0]} (" in explanation.summary()
+
+
 def test_what_needs_samples_says_that_there_are_none():
     X, y = make_xor(300, 4, random_state=0)
     model = ImmigrateClassifier(references=30, random_state=0).fit(X, y)

@@ -279,7 +279,7 @@ class BoostedImmigrateClassifier(
         names = self.get_feature_names_out()
         check_count("n_neighbours", n_neighbours)
         split = self.model_.margin_split(read_table(self, X), n_neighbours, self.n_jobs)
-        return named_explanation(split, self.model_.references.codes, self.classes_, names)
+        return named_explanation(split, self.model_.references, self.classes_, names)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions after the first model, the first two, and so on.

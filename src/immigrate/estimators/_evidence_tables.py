@@ -113,14 +113,6 @@ def term_table(
     return table
 
 
-def _rows_of(terms: Sequence[Term], search: Search) -> Codes:
-    """Where each term is in a search."""
-    if not terms:
-        return np.empty(0, dtype=np.intp)
-    place = {tuple(term): i for i, term in enumerate(search.terms.tolist())}
-    return np.array([place[term] for term in terms], dtype=np.intp)
-
-
 def found_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the terms found, which come first."""
     return table[table["is_found"]].drop(columns=["rank", "is_exact", "is_found"])

@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 
 from immigrate.checks import check_count
+from immigrate.estimators._fitted import References
 from immigrate.estimators._margin_split import MarginSplit
 from immigrate.typing import Array, Codes
 
+# What a row is compared with, by the name of the column that says where it is.
+REFERENCES = {"training_row": "training rows", "prototype": "prototypes"}
 # Rows that a printed explanation shows.
 MOST_PRINTED = 5
 IN_WORDS = {
@@ -48,9 +51,9 @@ class Explanation:
         The parts.
     neighbours : pandas.DataFrame
         The training samples that count most, of both classes of each row: `row`,
-        `training_row` (its position in the table given to `fit`; of a model with prototypes the
-        position among these), `class`, `share` (of the coupling of all samples of that class)
-        and `distance`.
+        `training_row` (its position in the table given to `fit`; a model with prototypes has
+        `prototype` in its place, the position among these), `class`, `share` (of the coupling of
+        all samples of that class) and `distance`.
 
     See Also
     --------
@@ -138,9 +141,10 @@ class Explanation:
         own = self.neighbours[self.neighbours["row"] == row % len(self)]
         lines = []
         for label, found in own.groupby("class", sort=False):
-            pairs = zip(found["training_row"], found["share"])
-            shares = ", ".join(f"{training_row} ({share:.0%})" for training_row, share in pairs)
-            lines.append(f"Most telling of {label}: training rows {shares}.")
+            kind = next(name for name in REFERENCES if name in found)
+            pairs = zip(found[kind], found["share"])
+            shares = ", ".join(f"{place} ({share:.0%})" for place, share in pairs)
+            lines.append(f"Most telling of {label}: {REFERENCES[kind]} {shares}.")
         return lines
 
     def __len__(self) -> int:
@@ -160,15 +164,15 @@ class Explanation:
 
 
 def named_explanation(
-    split: MarginSplit, codes: Codes, classes: np.ndarray, names: Any
+    split: MarginSplit, references: References, classes: np.ndarray, names: Any
 ) -> Explanation:
     """A split margin with the labels and names of the user's table.
 
     Parameters
     ----------
     split : MarginSplit
-    codes : ndarray of shape (n_training_samples,)
-        Classes of the training samples.
+    references : References
+        What the rows were compared with.
     classes : ndarray
         Class labels.
     names : sequence of str
@@ -177,7 +181,7 @@ def named_explanation(
     predicted, against = classes[split.classes]
     values = np.column_stack([split.terms, *split.others.values()])
     terms = term_table(split.features, list(split.others), names)
-    neighbours = neighbour_table(split, codes, classes)
+    neighbours = neighbour_table(split, references, classes)
     return Explanation(predicted, against, split.margin, terms, values, neighbours)
 
 
@@ -196,18 +200,22 @@ def term_table(features: Codes, others: Sequence[str], names: Any) -> pd.DataFra
     return pd.DataFrame({**columns, "kind": [*kinds, *others]})
 
 
-def neighbour_table(split: MarginSplit, codes: Codes, classes: np.ndarray) -> pd.DataFrame:
-    """The nearest training samples of each row, of its predicted class first."""
+def neighbour_table(
+    split: MarginSplit, references: References, classes: np.ndarray
+) -> pd.DataFrame:
+    """The nearest training samples, or prototypes, of each row, of its predicted class first."""
     # Row by row, not class by class.
     found = [np.moveaxis(one, 0, 1) for one in split.neighbours]
-    training_row, coupling, distance = found
+    place, coupling, distance = found
+    code = references.codes[place]
     # A class with fewer samples than were asked for has the places filled with others.
-    is_own = codes[training_row] == split.classes.T[:, :, None]
+    is_own = code == split.classes.T[:, :, None]
+    of_samples, of_prototypes = REFERENCES
     return pd.DataFrame(
         {
             "row": np.nonzero(is_own)[0],
-            "training_row": training_row[is_own],
-            "class": classes[codes[training_row[is_own]]],
+            of_prototypes if references.is_summary else of_samples: place[is_own],
+            "class": classes[code[is_own]],
             "share": coupling[is_own],
             "distance": distance[is_own],
         }

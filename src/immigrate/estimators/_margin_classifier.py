@@ -134,7 +134,7 @@ class MarginClassifier(CallbackSupportMixin, ClassifierMixin, StoredEstimator):
         references = self.model_.references
         split = self.model_.margin_split(read_table(self, X), n_neighbours, self.n_jobs)
         names = checked_feature_names(self)[references.is_used]
-        return named_explanation(split, references.codes, self.classes_, names)
+        return named_explanation(split, references, self.classes_, names)
 
     def leave_one_out_predict(self) -> np.ndarray:
         """Prediction of each training sample from all the others, at the fitted weights.

@@ -23,6 +23,7 @@ import numpy as np
 import sklearn
 
 from immigrate.core.differences import gaps
+from immigrate.core.targets import HIT, MISS
 from immigrate.kernels.buffers import Buffers, new_buffers
 from immigrate.kernels.costs import pass_seconds
 from immigrate.kernels.layout import Table, kinds_of, table_of
@@ -39,7 +40,7 @@ from immigrate.kernels.store import Part, Store
 from immigrate.kernels.sweeps import Anchors, Stretch, Sweep, Tilt, energy_sweep, scatter_sweep
 from immigrate.kernels.threads import run_in_order
 from immigrate.kernels.tile_differences import Tables
-from immigrate.kernels.tile_energies import FLOOR, HIT, MISS, PARTITION, merge_states
+from immigrate.kernels.tile_energies import FLOOR, PARTITION, merge_states
 from immigrate.kernels.tiles import (
     FIRST_PAIR,
     LANES,

@@ -11,12 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from immigrate.core.targets import HIT, MISS
 from immigrate.kernels.results import ClassScores
 from immigrate.kernels.tile_energies import (
     EMPTY,
     FLOOR,
-    HIT,
-    MISS,
     MOMENT,
     PARTITION,
     merge_states,

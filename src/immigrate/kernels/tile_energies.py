@@ -33,8 +33,6 @@ from immigrate.kernels.tiles import (
 )
 
 FLOOR, PARTITION, MOMENT = 0, 1, 2  # floor, Z and Y in a state, (problem, class, 3, sample)
-# Not the order of ``core.targets``, where hits come first: never mix the two.
-MISS, HIT = 0, 1
 # In units of sigma: exp(600) and exp(-600) are both well within the range of float64.
 SHARED_SPAN = 600.0
 # Finite, because the difference of two infinities is no number.

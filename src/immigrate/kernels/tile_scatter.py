@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from immigrate.core.targets import HIT, MISS
 from immigrate.kernels.compiling import jit, jit_inlined
 from immigrate.kernels.microkernels import (
     add_scatter,
@@ -25,7 +26,7 @@ from immigrate.kernels.microkernels import (
 from immigrate.kernels.products import add_product_scatter
 from immigrate.kernels.tile_differences import fill_group, fill_pairs
 from immigrate.kernels.tile_distances import end_of_group, group_of, row_of
-from immigrate.kernels.tile_energies import HIT, MISS, NOT_SHARED, SHARED_SPAN
+from immigrate.kernels.tile_energies import NOT_SHARED, SHARED_SPAN
 from immigrate.kernels.tiles import (
     COLUMN_CLASS,
     FIRST_COLUMN,
