@@ -21,6 +21,7 @@ Beside the classes, read these files in the order of a fit:
 ``_triples``            which triples have a weight
 ``_matrix_model``       names, importances and the table of weights
 ``stored``              what files of fitted estimators hold
+``every``               all public estimators, for those who may forget none
 ======================  ==================================================
 
 And these in the order of a test:
