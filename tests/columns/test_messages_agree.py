@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from relief_family import SELECTORS
+from relief_family import selectors
 from sklearn.base import clone
 
 from immigrate import (
@@ -47,7 +47,7 @@ READERS = {
     "InteractionTest": lambda choice: InteractionTest(categorical_features=choice),
     "ImmigrateSelector": lambda choice: ImmigrateSelector(categorical_features=choice),
     "make_margin_knn": lambda choice: make_margin_knn(ReliefF(categorical_features=choice)),
-    **{type(model).__name__: family_reader(model) for model in SELECTORS},
+    **{type(model).__name__: family_reader(model) for model in selectors()},
 }
 # Takes numbers only, and so has no choice.
 EVERY = {**READERS, "LFE": lambda choice: LFE()}

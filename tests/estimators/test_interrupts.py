@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from relief_family import SELECTORS
+from relief_family import selectors
 
 from immigrate import (
     LFE,
@@ -22,7 +22,7 @@ from immigrate import (
 # A signal that comes too late for one fit is tried again with the next.
 N_SIGNALS = 12
 ESTIMATORS = [
-    *SELECTORS,
+    *selectors(),
     LFE(),
     IM4EClassifier(),
     CubicImmigrateClassifier(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import relief_oracles as oracle
-from relief_family import SELECTORS
+from relief_family import selectors
 from relief_oracles import KINDS, cases
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -110,7 +110,7 @@ def test_irelief_with_missing_values_draws_from_all_samples(kind):
     np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-11)
 
 
-@pytest.mark.parametrize("model", [*SELECTORS, LFE()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", [*selectors(), LFE()], ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("class_weight", ["balanced", {"ill": 3.0, "well": 0.5}], ids=str)
 def test_class_weights_multiply_sample_weights(model, class_weight):
     X, codes, _ = oracle.table(0, n=40)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from relief_family import SELECTORS as FAMILY
+from relief_family import selectors
 from relief_oracles import table
 from sklearn import config_context
 from sklearn.base import clone
@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from immigrate import LFE, Descent, IRelief, Relief, ReliefF, Simba
 from immigrate.columns import ColumnWarning
 
-SELECTORS = [*FAMILY, Simba(n_starts=2, global_share=0.5, random_state=0)]
+SELECTORS = [*selectors(), Simba(n_starts=2, global_share=0.5, random_state=0)]
 ALL = [*SELECTORS, LFE()]
 by_name = {"ids": lambda model: type(model).__name__}
 
@@ -91,7 +91,7 @@ class TestSelection:
 
 
 # Simba draws the order in which it visits samples.
-@pytest.mark.parametrize("model", [m for m in FAMILY if not isinstance(m, Simba)], **by_name)
+@pytest.mark.parametrize("model", [m for m in selectors() if not isinstance(m, Simba)], **by_name)
 def test_order_of_the_samples_does_not_matter(model):
     X, y, mask = table(0, n=60, kind="mixed")
     order = np.random.default_rng(0).permutation(60)
