@@ -16,6 +16,8 @@ import pandas as pd
 import polars as pl
 
 import immigrate as im
+from harness.estimators import seeded
+from immigrate.estimators.every import every_estimator
 
 Generator = np.random.Generator
 LARGEST = 1e300
@@ -226,7 +228,8 @@ def _test(rng: Generator) -> im.InteractionTest:
 
 
 WIDTHS = (1e-300, 1e-100, 1e100, 1e300)
-ESTIMATORS: dict[str, Callable[[Generator], Any]] = {
+# Estimators whose parameters are drawn. Their order is part of what a seed and a number mean.
+DRAWN: dict[str, Callable[[Generator], Any]] = {
     "ImmigrateClassifier": _classifier,
     "ImmigrateClassifierCV": lambda rng: im.ImmigrateClassifierCV(
         _classifier(rng).set_params(sigma="auto"),
@@ -270,4 +273,14 @@ ESTIMATORS: dict[str, Callable[[Generator], Any]] = {
         sigma=_sigma(rng), solver=str(rng.choice(["monotone", "paper"])), scale=_scale(rng)
     ),
     "LFE": lambda rng: im.LFE(),
+}
+
+
+def _default(cls: type[Any]) -> Callable[[Generator], Any]:
+    return lambda _: seeded(cls)
+
+
+# Those that have no entry above have their defaults.
+ESTIMATORS = DRAWN | {
+    name: _default(cls) for name, cls in every_estimator().items() if name not in DRAWN
 }

@@ -29,26 +29,12 @@ import numpy as np
 import pandas as pd
 
 import immigrate as im
+from harness.estimators import instances
 from immigrate.files import whole_file
 from paper.cells import Cell, Outcome
 from paper.store import Store, write_tracked
 
-ESTIMATORS = [
-    im.ImmigrateClassifier(),
-    im.ImmigrateClassifierCV(),
-    im.BoostedImmigrateClassifier(n_estimators=5),
-    im.IM4EClassifier(),
-    im.CubicImmigrateClassifier(),
-    im.StabilitySelection(n_splits=2, random_state=0),
-    im.ImmigrateSelector(pairs=True),
-    im.InteractionTest(),
-    im.Relief(random_state=0),
-    im.MultiSURF(),
-    im.ReliefF(),
-    im.Simba(n_starts=1, random_state=0),
-    im.IRelief(),
-    im.LFE(),
-]
+ESTIMATORS = instances(ImmigrateSelector={"pairs": True})
 # A parameter of the C library's `mallopt`.
 MMAP_THRESHOLD = -3
 REPORT, MODEL = "report.html", "model.pickle"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+KINDS = ["continuous", "integers", "discrete", "mixed"]
+
 
 def table(seed, *, n=24, p=5, n_classes=2, kind="continuous", missing=0.0):
     """Random labelled table; of a mixed one the even columns are categories with ties."""
@@ -21,6 +23,13 @@ def table(seed, *, n=24, p=5, n_classes=2, kind="continuous", missing=0.0):
         X[:, is_categorical] = np.digitize(X[:, is_categorical], [-0.7, 0.7])
     X[rng.uniform(size=X.shape) < missing] = np.nan
     return X, y, is_categorical
+
+
+def cases(kind, n_classes, seed=0, **options):
+    """A table with weights, and the differences of all its pairs."""
+    X, y, is_categorical = table(seed, kind=kind, n_classes=n_classes, **options)
+    weight = np.random.default_rng(seed).uniform(0.1, 2, len(y))
+    return X, y, is_categorical, weight, all_differences(X, y, is_categorical)
 
 
 def difference(X, y, is_categorical, f, i, j):
@@ -94,23 +103,6 @@ def relieff(d, y, sample_weight, k, metric="manhattan"):
             members = [j for j in range(len(y)) if y[j] == c]
             for j, share in shared_nearest(distance, members, k).items():
                 w += weight * prior[c] / (1 - prior[y[i]]) * share * d[i, j]
-    return w
-
-
-def multisurf(d, y, sample_weight, metric="manhattan"):
-    """ReliefF with the neighbours of a sample nearer than the mean less half a deviation."""
-    w = np.zeros(d.shape[2])
-    prior = np.bincount(y) / len(y)
-    for i, weight in enumerate(sample_weight / sample_weight.sum()):
-        distance = np.sqrt((d[i] ** 2).sum(axis=1)) if metric == "euclidean" else d[i].sum(axis=1)
-        to_others = np.delete(distance, i)
-        limit = to_others.mean() - to_others.std() / 2
-        for c in set(y):
-            members = [j for j in range(len(y)) if j != i and y[j] == c]
-            near = [j for j in members if distance[j] < limit - 1e-9]
-            side = -1 if c == y[i] else prior[c] / (1 - prior[y[i]])
-            for j in near:
-                w += weight * side * d[i, j] / len(near)
     return w
 
 

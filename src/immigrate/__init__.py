@@ -91,53 +91,17 @@ __all__ = [
     "make_margin_knn",
 ]
 
-_HOMES = {
-    "solvers": ("Descent", "FullSteps"),
-    "prototypes": ("ClassCentres", "CondensedNeighbours", "EditedNeighbours"),
-    "estimators": (
-        "BoostedImmigrateClassifier",
-        "Columns",
-        "CubicImmigrateClassifier",
-        "Explanation",
-        "IM4EClassifier",
-        "IRelief",
-        "ImmigrateClassifier",
-        "ImmigrateClassifierCV",
-        "ImmigrateSelector",
-        "InteractionTest",
-        "L1",
-        "L2",
-        "LFE",
-        "MultiSURF",
-        "PairEffect",
-        "PaperBoosting",
-        "PenaltyPath",
-        "Prune",
-        "Relief",
-        "ReliefF",
-        "Screen",
-        "Simba",
-        "StabilitySelection",
-        "WestfallYoung",
-        "make_margin_knn",
-    ),
-    "plotting": (
-        "InteractionNetworkDisplay",
-        "PairEffectDisplay",
-        "PenaltyPathDisplay",
-        "SigmaPathDisplay",
-        "WeightMatrixDisplay",
-    ),
-    "report": ("Report",),
-}
-_HOME_OF = {name: f"immigrate.{package}" for package, names in _HOMES.items() for name in names}
+# Searched in this order, so that what is asked for most costs least.
+_HOMES = ("estimators", "solvers", "prototypes", "plotting", "report")
 
 
 def __getattr__(name: str) -> object:
     if name == "datasets":
         return importlib.import_module("immigrate.datasets")
-    if name in _HOME_OF:
-        return getattr(importlib.import_module(_HOME_OF[name]), name)
+    for package in _HOMES if name in __all__ else ():
+        home = importlib.import_module(f"immigrate.{package}")
+        if hasattr(home, name):
+            return getattr(home, name)
     raise AttributeError(f"module 'immigrate' has no attribute {name!r}")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from relief_family import selectors
+from sklearn.base import clone
 
 from immigrate import (
     LFE,
@@ -16,10 +18,7 @@ from immigrate import (
     ImmigrateClassifierCV,
     ImmigrateSelector,
     InteractionTest,
-    IRelief,
-    Relief,
     ReliefF,
-    Simba,
     make_margin_knn,
 )
 from immigrate.columns import ColumnWarning
@@ -30,6 +29,10 @@ Y = np.arange(N) % 2
 
 def base(choice):
     return ImmigrateClassifier(columns=Columns(choice), sigma=1.0)
+
+
+def family_reader(model):
+    return lambda choice: clone(model).set_params(categorical_features=choice)
 
 
 # By what `categorical_features` is to be.
@@ -43,11 +46,8 @@ READERS = {
     "CubicImmigrateClassifier": lambda choice: CubicImmigrateClassifier(columns=Columns(choice)),
     "InteractionTest": lambda choice: InteractionTest(categorical_features=choice),
     "ImmigrateSelector": lambda choice: ImmigrateSelector(categorical_features=choice),
-    "Relief": lambda choice: Relief(categorical_features=choice),
-    "ReliefF": lambda choice: ReliefF(categorical_features=choice),
-    "Simba": lambda choice: Simba(categorical_features=choice, n_starts=1, random_state=0),
-    "IRelief": lambda choice: IRelief(categorical_features=choice),
     "make_margin_knn": lambda choice: make_margin_knn(ReliefF(categorical_features=choice)),
+    **{type(model).__name__: family_reader(model) for model in selectors()},
 }
 # Takes numbers only, and so has no choice.
 EVERY = {**READERS, "LFE": lambda choice: LFE()}

@@ -6,19 +6,13 @@ import inspect
 import re
 
 import pytest
-from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import immigrate
+from immigrate.estimators.every import every_estimator
 
-ESTIMATORS = [
-    obj
-    for name in immigrate.__all__
-    if inspect.isclass(obj := getattr(immigrate, name))
-    and issubclass(obj, BaseEstimator)
-    and hasattr(obj, "fit")
-]
+ESTIMATORS = list(every_estimator().values())
 
 # A hundred halves in every check would take minutes.
 FASTER = {immigrate.StabilitySelection: {"n_splits": 2}}

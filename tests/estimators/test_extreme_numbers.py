@@ -6,6 +6,7 @@ Warnings are errors in these tests, so that a fit that passes has raised none.
 import numpy as np
 import pandas as pd
 import pytest
+from relief_family import selectors
 from sklearn.exceptions import ConvergenceWarning
 
 from immigrate import (
@@ -20,7 +21,6 @@ from immigrate import (
     InteractionTest,
     IRelief,
     Relief,
-    ReliefF,
     Simba,
     StabilitySelection,
 )
@@ -28,7 +28,6 @@ from immigrate.columns import ColumnWarning
 from immigrate.estimators._training import as_counts
 
 RAW = Columns(scale=None)
-FAMILY = [Relief(), ReliefF(), Simba(random_state=0), IRelief()]
 AS_THEY_ARE = [
     ImmigrateClassifier(columns=RAW),
     ImmigrateClassifierCV(ImmigrateClassifier(columns=RAW)),
@@ -50,7 +49,7 @@ def test_simba_without_a_useful_feature_gives_no_weight():
     assert model.margin_ == 0.0
 
 
-@pytest.mark.parametrize("model", FAMILY, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", selectors(), ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("scale", [1.0, 1e30, 5e37])
 def test_single_precision_changes_no_score_of_the_relief_family(model, scale, table):
     X, y = table
@@ -81,7 +80,7 @@ def test_differences_whose_squares_vanish_are_refused(model, scale, table):
         model.fit(X * scale, y)
 
 
-@pytest.mark.parametrize("model", [LFE(), *FAMILY], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", [LFE(), *selectors()], ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e300])
 def test_tables_in_units_of_their_range_may_have_any_scale(model, scale, table):
     X, y = table
@@ -122,7 +121,9 @@ def test_widths_at_the_ends_of_the_floats_are_refused(model, sigma, table):
 
 
 @pytest.mark.parametrize(
-    "model", [ImmigrateClassifier(), IM4EClassifier(), *FAMILY], ids=lambda m: type(m).__name__
+    "model",
+    [ImmigrateClassifier(), IM4EClassifier(), *selectors()],
+    ids=lambda m: type(m).__name__,
 )
 def test_huge_weights_of_samples_and_classes_do_not_overflow_their_product(model, table):
     X, y = table

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from relief_family import selectors
 
 from immigrate import (
     LFE,
@@ -16,20 +17,13 @@ from immigrate import (
     ImmigrateClassifier,
     ImmigrateClassifierCV,
     InteractionTest,
-    IRelief,
-    Relief,
-    ReliefF,
-    Simba,
 )
 
 # A signal that comes too late for one fit is tried again with the next.
 N_SIGNALS = 12
 ESTIMATORS = [
-    Relief(),
-    ReliefF(),
-    Simba(n_starts=2),
+    *selectors(),
     LFE(),
-    IRelief(),
     IM4EClassifier(),
     CubicImmigrateClassifier(),
     ImmigrateClassifierCV(),

@@ -9,21 +9,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from every_estimator import every_estimator, public_estimators
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from stored_models import MODELS
 
 import immigrate
+from harness.estimators import instances
 from harness.problems import ESTIMATORS as FUZZED
 from harness.victims import ESTIMATORS as VICTIMS
+from immigrate.estimators.every import every_estimator
 
 PACKAGE = str(Path(immigrate.__file__).parent)
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "get_support")
 # Where errors are planted: so many moments spread over a fit, and so many at its end, where a
 # model is written.
 N_SPREAD, N_LAST = 12, 12
-every = pytest.mark.parametrize("model", every_estimator(), ids=lambda m: type(m).__name__)
+every = pytest.mark.parametrize("model", instances(), ids=lambda m: type(m).__name__)
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.skipif(sys.gettrace() is not None, reason="needs the tracer for itself"),
@@ -137,4 +138,4 @@ def test_a_refused_refit_leaves_the_old_model_whole(model, tables):
     ],
 )
 def test_no_estimator_is_forgotten(names):
-    assert set(public_estimators()) <= names
+    assert set(every_estimator()) <= names

@@ -18,61 +18,35 @@ import skops.io
 from immigrate._version import __version__
 from immigrate.cli._errors import CommandError, listed
 from immigrate.cli._outputs import writing
+from immigrate.estimators.every import every_class
 from immigrate.files import whole_file
 
 FORMAT = "immigrate model 1"
-# What models of this library hold. Anything else in a file was not written by it.
-TRUSTED = (
+# What models hold beside public estimators and options. Anything else was not written by us.
+PARTS = (
     "immigrate.columns.reader.ColumnReader",
     "immigrate.core.forms.Cubic",
     "immigrate.core.forms.Linear",
     "immigrate.core.forms.Quadratic",
-    "immigrate.estimators._boosting.BoostedImmigrateClassifier",
     "immigrate.estimators._choice.Choices",
     "immigrate.estimators._choice.Selection",
-    "immigrate.estimators._cubic.CubicImmigrateClassifier",
-    "immigrate.estimators._encoding.Columns",
     "immigrate.estimators._encoding.Encoding",
     "immigrate.estimators._fitted.FittedMargin",
     "immigrate.estimators._fitted.FittedVote",
     "immigrate.estimators._fitted.References",
-    "immigrate.estimators._im4e.IM4EClassifier",
-    "immigrate.estimators._immigrate.ImmigrateClassifier",
-    "immigrate.estimators._immigrate_cv.ImmigrateClassifierCV",
-    "immigrate.estimators._interaction_test.InteractionTest",
     "immigrate.estimators._mixture.FittedMixture",
     "immigrate.estimators._mixture.MixtureMember",
     "immigrate.estimators._pair_columns.PairColumns",
-    "immigrate.estimators._penalty.L1",
-    "immigrate.estimators._penalty.L2",
-    "immigrate.estimators._penalty.Prune",
-    "immigrate.estimators._penalty_path.PenaltyPath",
-    "immigrate.estimators._screen.Screen",
-    "immigrate.estimators._selector.ImmigrateSelector",
-    "immigrate.estimators._stability.StabilitySelection",
-    "immigrate.estimators._variants.PaperBoosting",
     "immigrate.estimators._variants.Samme",
-    "immigrate.estimators._westfall_young.WestfallYoung",
     "immigrate.estimators.measured_effects.Subject",
-    "immigrate.estimators.relief._irelief.IRelief",
-    "immigrate.estimators.relief._lfe.LFE",
     "immigrate.estimators.relief._margin_knn.WeightedFeatures",
-    "immigrate.estimators.relief._multisurf.MultiSURF",
-    "immigrate.estimators.relief._relief.Relief",
-    "immigrate.estimators.relief._relieff.ReliefF",
-    "immigrate.estimators.relief._simba.Simba",
     "immigrate.estimators.tested_terms.EffectSource",
     "immigrate.estimators.tested_terms.ReadTable",
     "immigrate.inference.additive.AdditiveModel",
     "immigrate.inference.links.IdentityLink",
     "immigrate.inference.links.LogitLink",
     "immigrate.kernels.results.ClassScores",
-    "immigrate.prototypes._centres.ClassCentres",
-    "immigrate.prototypes._neighbours.CondensedNeighbours",
-    "immigrate.prototypes._neighbours.EditedNeighbours",
     "immigrate.solvers.boosting.Learner",
-    "immigrate.solvers.monotone.Descent",
-    "immigrate.solvers.paper.FullSteps",
     "sklearn.metrics._dist_metrics.EuclideanDistance64",
     "sklearn.neighbors._kd_tree.KDTree",
 )
@@ -113,13 +87,14 @@ def load_model(path: Path) -> StoredModel:
         raise CommandError(f"cannot read {path}: {error.strerror}.") from None
     _check_is_archive(content, path)
     try:
-        unknown = sorted(set(skops.io.get_untrusted_types(data=content)) - set(TRUSTED))
+        trusted = trusted_types()
+        unknown = sorted(set(skops.io.get_untrusted_types(data=content)) - set(trusted))
         if unknown:
             raise CommandError(
                 f"{path} holds what no model of this library holds ({listed(unknown)}); it was "
                 "not loaded."
             )
-        stored = skops.io.loads(content, trusted=list(TRUSTED))
+        stored = skops.io.loads(content, trusted=trusted)
     except (CommandError, MemoryError):
         raise
     except Exception as error:  # whatever its parts raise when they do not fit
@@ -127,6 +102,11 @@ def load_model(path: Path) -> StoredModel:
     if not isinstance(stored, dict) or stored.get("format") != FORMAT:
         raise CommandError(f"{path} is no model that immigrate fit wrote.")
     return StoredModel(stored["estimator"], stored["target"])
+
+
+def trusted_types() -> list[str]:
+    """Names of what a model may consist of: parts, and every public estimator and option."""
+    return [*PARTS, *(f"{one.__module__}.{one.__qualname__}" for one in every_class().values())]
 
 
 def _check_is_archive(content: bytes, path: Path) -> None:

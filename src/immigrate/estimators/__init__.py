@@ -21,6 +21,7 @@ Beside the classes, read these files in the order of a fit:
 ``_triples``            which triples have a weight
 ``_matrix_model``       names, importances and the table of weights
 ``stored``              what files of fitted estimators hold
+``every``               all public estimators, for those who may forget none
 ======================  ==================================================
 
 And these in the order of a test:
@@ -35,6 +36,7 @@ And these in the order of a test:
 ======================  ==================================================
 """
 
+from immigrate.estimators import relief
 from immigrate.estimators._boosting import BoostedImmigrateClassifier
 from immigrate.estimators._cubic import CubicImmigrateClassifier
 from immigrate.estimators._encoding import Columns
@@ -51,42 +53,28 @@ from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators._stability import StabilitySelection
 from immigrate.estimators._variants import PaperBoosting
 from immigrate.estimators._westfall_young import WestfallYoung
-from immigrate.estimators.relief import (
-    LFE,
-    IRelief,
-    MultiSURF,
-    Relief,
-    ReliefF,
-    Simba,
-    make_margin_knn,
-)
+from immigrate.estimators.relief import *  # noqa: F403 - the family keeps its own list
 from immigrate.estimators.stored import OtherVersionWarning
 
 __all__ = [
     "L1",
     "L2",
-    "LFE",
     "BoostedImmigrateClassifier",
     "Columns",
     "CubicImmigrateClassifier",
     "Explanation",
     "IM4EClassifier",
-    "IRelief",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
     "ImmigrateSelector",
     "InteractionTest",
-    "MultiSURF",
     "OtherVersionWarning",
     "PairEffect",
     "PaperBoosting",
     "PenaltyPath",
     "Prune",
-    "Relief",
-    "ReliefF",
     "Screen",
-    "Simba",
     "StabilitySelection",
     "WestfallYoung",
-    "make_margin_knn",
 ]
+__all__ += relief.__all__

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immigrate.core.mixed_table import MixedTable
-from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
-from immigrate.typing import Array
+from immigrate.kernels.nearest_rule import Nearest, Pairs
+from immigrate.typing import Array, Mask
 
 Statistic = Callable[[Pairs], Array]
 
@@ -74,22 +74,11 @@ def one_pass(
     return total
 
 
-def nearer_than_most(pairs: Pairs, y: NDArray[np.intp], *, is_squared: bool) -> Pairs:
-    """The neighbours of MultiSURF, of pairs of some anchors with all other samples.
-
-    Those nearer than the mean distance of their anchor by more than half a standard deviation; the
-    neighbours of one class share a weight of 1.
-    """
-    _, of = np.unique(pairs.anchor, return_inverse=True)
-    distance = np.sqrt(pairs.distance) if is_squared else pairs.distance
-    count = np.bincount(of)
-    mean = np.bincount(of, distance) / count
-    spread = np.sqrt(np.bincount(of, (distance - mean[of]) ** 2) / count)
-    # Distances that are equal but for rounding are on one side of the limit.
-    is_near = distance < (mean - spread / 2)[of] * (1 - TIE)
-    group = of[is_near] * (y.max() + 1) + y[pairs.neighbour[is_near]]
-    # The shares of `Nearest` are for all samples of a class; they are given out anew below.
-    chosen = Pairs(*(column[is_near] for column in pairs))
+def sharing(pairs: Pairs, is_chosen: Mask, y: NDArray[np.intp]) -> Pairs:
+    """Some of `pairs`; the neighbours of one class of an anchor share a weight of 1."""
+    # The shares of `Nearest` are for all samples of a class; they are given out anew here.
+    chosen = Pairs(*(column[is_chosen] for column in pairs))
+    group = chosen.anchor * (y.max() + 1) + y[chosen.neighbour]
     return chosen._replace(weight=1 / np.bincount(group)[group])
 
 

@@ -5,23 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import relief_oracles as oracle
+from relief_family import selectors
+from relief_oracles import KINDS, cases
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
-from immigrate import LFE, Descent, FullSteps, IRelief, MultiSURF, Relief, ReliefF, Simba
+from immigrate import LFE, Descent, FullSteps, IRelief, Relief, ReliefF, Simba
 from immigrate.core.forms import LINEAR
 from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators.relief._simba import Margin
 from immigrate.problems import InlierProblem, MarginProblem
-
-KINDS = ["continuous", "integers", "discrete", "mixed"]
-
-
-def cases(kind, n_classes, seed=0, **options):
-    X, y, is_categorical = oracle.table(seed, kind=kind, n_classes=n_classes, **options)
-    weight = np.random.default_rng(seed).uniform(0.1, 2, len(y))
-    return X, y, is_categorical, weight, oracle.all_differences(X, y, is_categorical)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
@@ -31,17 +25,6 @@ def test_relief(kind, n_classes, metric):
     X, y, is_categorical, weight, d = cases(kind, n_classes)
     model = Relief(metric=metric, categorical_features=is_categorical).fit(X, y, weight)
     expected = oracle.relief(d, y, weight, metric)
-    np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("missing", [0.0, 0.1])
-@pytest.mark.parametrize("kind", KINDS)
-def test_multisurf(kind, n_classes, metric, missing):
-    X, y, is_categorical, weight, d = cases(kind, n_classes, missing=missing)
-    model = MultiSURF(metric=metric, categorical_features=is_categorical).fit(X, y, weight)
-    expected = oracle.multisurf(d, y, weight, metric)
     np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-12)
 
 
@@ -127,11 +110,7 @@ def test_irelief_with_missing_values_draws_from_all_samples(kind):
     np.testing.assert_allclose(model.feature_importances_, expected, atol=1e-11)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [Relief(), ReliefF(), Simba(random_state=0), IRelief(), LFE()],
-    ids=lambda m: type(m).__name__,
-)
+@pytest.mark.parametrize("model", [*selectors(), LFE()], ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("class_weight", ["balanced", {"ill": 3.0, "well": 0.5}], ids=str)
 def test_class_weights_multiply_sample_weights(model, class_weight):
     X, codes, _ = oracle.table(0, n=40)

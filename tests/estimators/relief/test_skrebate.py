@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 from skrebate import scoring_utils
 
-from immigrate import MultiSURF, ReliefF
+from immigrate import ReliefF
 
 
 def table(kind, seed, n_classes=2, n=204, p=16):
@@ -60,13 +60,6 @@ def plain_mixed_types(monkeypatch):
 def test_continuous_tables_get_the_same_scores(n_classes, k):
     ours, theirs = both_scores(*table("continuous", 0, n_classes), k)
     np.testing.assert_allclose(ours, theirs, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_multisurf_gets_the_same_scores_on_continuous_tables(seed):
-    X, y, _ = table("continuous", seed)
-    theirs = skrebate.MultiSURF().fit(X.copy(), y).feature_importances_
-    np.testing.assert_allclose(MultiSURF().fit(X, y).feature_importances_, theirs, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

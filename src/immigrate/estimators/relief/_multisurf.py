@@ -10,15 +10,15 @@ import numpy as np
 from immigrate.checks import check_option
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import METRICS, MarginSelector
-from immigrate.kernels.nearest_rule import Nearest
+from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import (
     feature_differences,
-    nearer_than_most,
     one_pass,
     prior_weighted_sides,
+    sharing,
 )
-from immigrate.typing import Array
+from immigrate.typing import Array, Codes
 
 
 class MultiSURF(MarginSelector):
@@ -123,3 +123,18 @@ class MultiSURF(MarginSelector):
             n_threads=n_threads(self.n_jobs),
         )
         return {"feature_importances_": score}
+
+
+def nearer_than_most(pairs: Pairs, y: Codes, *, is_squared: bool) -> Pairs:
+    """The neighbours of MultiSURF, of pairs of some anchors with all other samples.
+
+    Those nearer than the mean distance of their anchor by more than half a standard deviation.
+    """
+    _, of = np.unique(pairs.anchor, return_inverse=True)
+    distance = np.sqrt(pairs.distance) if is_squared else pairs.distance
+    count = np.bincount(of)
+    mean = np.bincount(of, distance) / count
+    spread = np.sqrt(np.bincount(of, (distance - mean[of]) ** 2) / count)
+    # Distances that are equal but for rounding are on one side of the limit.
+    is_near = distance < (mean - spread / 2)[of] * (1 - TIE)
+    return sharing(pairs, is_near, y)
