@@ -9,6 +9,7 @@
     _files         a file of any format → a data frame, and what was guessed
     _text_files    encoding, delimiter and cells of text; `_cells`: text → numbers, flags, names
     _tables        the data frame → features and target of this command
+    _elsewhere     where a name stands that is no column
     _library       the classifiers, screened where a table is wide
     _comparison    methods on the same folds
     _outputs       files that are written; `_models`: models on disk

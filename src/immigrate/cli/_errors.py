@@ -105,10 +105,12 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:MOST_NAMES]) + more
 
 
-def unknown_column(option: str, name: str, names: Sequence[str]) -> CommandError:
-    """The error for a column that is not there."""
+def unknown_column(
+    option: str, name: str, names: Sequence[str], elsewhere: str = ""
+) -> CommandError:
+    """The error for a column that is not there; `elsewhere` says where the name stands instead."""
     meant = nearest(name, names)
-    hint = f" Did you mean '{meant}'?" if meant else ""
+    hint = f" Did you mean '{meant}'?" if meant else f" {elsewhere}" if elsewhere else ""
     return CommandError(
         f"{option} names '{name}', which is no column.{hint} Columns: {listed(names)}."
     )
