@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 # So many rows of a title, units and the like may stand above the names of the columns.
@@ -43,7 +45,7 @@ def where_it_stands(name: str, frame: pd.DataFrame) -> str:
     return ""
 
 
-def _rows_with(name: str, cells: pd.Series) -> list[int]:  # type: ignore[type-arg]
+def _rows_with(name: str, cells: pd.Series[Any]) -> list[int]:
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return []
     return [row for row, cell in enumerate(cells) if isinstance(cell, str) and cell == name]
