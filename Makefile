@@ -95,6 +95,7 @@ clean:
 # One stamp file per set of extras: a second run finds it newer than
 # pyproject.toml and installs nothing.
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
+	@echo 'Installing into $(VENV): a minute the first time.'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
 	touch $@
 

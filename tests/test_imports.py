@@ -30,6 +30,7 @@ LAYERS = [
     "report",
     "demo",
     "cli",
+    "__main__",
 ]
 # Everybody may import these; they import nobody but each other.
 LEAVES = ["typing", "_version", "checks", "files", "messages", "scikit_learn", "datasets"]

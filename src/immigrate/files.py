@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import uuid
 from collections.abc import Iterator
@@ -46,6 +47,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     # A link stays a link: what it points to is replaced.
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(
+            errno.EISDIR, "this is a folder; give the name of a file in it", str(path)
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     # In the same folder, because only there is a replacement one step for every reader.
     place = target.with_name(f".{target.stem[:40]}-{uuid.uuid4().hex}{target.suffix}")

@@ -20,6 +20,10 @@ FORMATS = (
 )
 REPORT = ("report", "t.csv", "--target", "outcome")
 TEST = ("test", "t.csv", "--target", "outcome")
+NO_MODEL = (
+    "m.skops is no model that immigrate fit wrote. The model comes first, then the table: "
+    "immigrate predict MODEL TABLE"
+)
 
 
 class Case(NamedTuple):
@@ -227,7 +231,6 @@ def test_what_is_wrong_is_said_in_one_line(name, run, tmp_path):
 USAGE = {
     "unknown option": ("report", "t.csv", "--tarrget", "outcome"),
     "no table": ("report", "--target", "outcome"),
-    "no model file": ("fit", "t.csv", "--target", "outcome"),
     "unknown outcome": ("test", "t.csv", "--target", "outcome", "--outcome", "colour"),
     "no number": ("compare", "t.csv", "--target", "outcome", "--folds", "many"),
 }
@@ -307,13 +310,13 @@ class Evil:
 
 def models(good: bytes) -> dict[str, tuple[bytes, str]]:
     return {
-        "no model": (b"dose,age\n1,2\n", "m.skops is no model that immigrate fit wrote."),
-        "empty": (b"", "m.skops is no model that immigrate fit wrote."),
-        "pickle": (pickle.dumps(Evil()), "m.skops is no model that immigrate fit wrote."),
+        "no model": (b"dose,age\n1,2\n", NO_MODEL),
+        "empty": (b"", NO_MODEL),
+        "pickle": (pickle.dumps(Evil()), NO_MODEL),
         "cut": (good[:-100], "m.skops is damaged: its end or a part is missing."),
         "of scikit-learn": (
             skops.io.dumps(LogisticRegression()),
-            "m.skops is no model that immigrate fit wrote.",
+            NO_MODEL,
         ),
         "unknown type": (
             skops.io.dumps({"format": "immigrate model 1", "estimator": Fraction}),

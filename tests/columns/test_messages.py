@@ -82,8 +82,8 @@ ERRORS = {
     "unknown name": (
         table(site="A"),
         {"categorical_features": ["sight"]},
-        "categorical_features names 'sight', but the columns of X are 'dose', 'site'. Use one of "
-        "these names, indices or a mask.",
+        "categorical_features names 'sight', but the columns of X are 'dose', 'site'. Did you "
+        "mean 'site'? Use one of these names, indices or a mask.",
     ),
     "index": (
         table(),
@@ -145,8 +145,8 @@ WARNINGS = {
         table(age=[f"{40 + i},5" for i in range(N)]),
         {},
         "Column 'age' (such as '40,5'): numbers written as text. Left out of the model, with "
-        "weight 0; to use them, read them with pandas.read_csv(decimal=',') or "
-        "pandas.to_numeric(errors='coerce').",
+        "weight 0; to use them, read them with pandas.read_csv(decimal=',') if that is "
+        "their decimal mark, or turn them into numbers with pandas.to_numeric(errors='coerce').",
     ),
     "all missing": (
         table(lost=np.nan, gone=pd.Series([None] * N, dtype=object)),

@@ -91,8 +91,8 @@ WARNED = {
     "numbers as text": (
         lambda: measured().assign(price=[f"{i % 5},5" for i in range(N)]),
         "Column 'price' (such as '0,5'): numbers written as text. Left out of the model, with "
-        "weight 0; to use them, read them with pandas.read_csv(decimal=',') or "
-        "pandas.to_numeric(errors='coerce').",
+        "weight 0; to use them, read them with pandas.read_csv(decimal=',') if that is "
+        "their decimal mark, or turn them into numbers with pandas.to_numeric(errors='coerce').",
     ),
     "constant": (
         lambda: measured().assign(study=3),

@@ -148,7 +148,7 @@ def report(
     from immigrate.cli._evidence import Options
 
     reading = _reading(delimiter, decimal, encoding, sheet, missing)
-    asked = _asked(table, target, reading, drop, categorical, outcome)
+    asked = _asked("report", table, target, reading, drop, categorical, outcome)
     options = Options(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
     return partial(work, asked, options, out, title)
 
@@ -184,7 +184,7 @@ def evidence(
 
     reading = _reading(delimiter, decimal, encoding, sheet, missing)
     # The test takes numbers for classes by itself.
-    asked = _asked(table, target, reading, drop, categorical, Outcome.auto)
+    asked = _asked("test", table, target, reading, drop, categorical, Outcome.auto)
     options = Options(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
     return partial(work, asked, options, csv, json)
 
@@ -192,13 +192,13 @@ def evidence(
 @app.command()
 def fit(
     table: Table,
+    target: Target = "",
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--out", "-o", metavar="FILE", readable=False, help="File to write, such as m.skops."
         ),
-    ],
-    target: Target = "",
+    ] = None,
     boosted: Annotated[bool, typer.Option("--boosted", help="A vote of models (BIM).")] = False,
     drop: Drop = None,
     categorical: Categorical = None,
@@ -214,7 +214,12 @@ def fit(
     from immigrate.cli._commands.fit import fit as work
 
     reading = _reading(delimiter, decimal, encoding, sheet, missing)
-    asked = _asked(table, target, reading, drop, categorical, outcome)
+    asked = _asked("fit", table, target, reading, drop, categorical, outcome)
+    if out is None:
+        raise UsageError(
+            "where should the model go? Say so with --out, as in: "
+            f"immigrate fit {table} --target {target} --out {table.stem}.skops"
+        )
     return partial(work, asked, out, boosted, jobs)
 
 
@@ -262,13 +267,13 @@ def compare(
     from immigrate.cli._commands.compare import compare as work
 
     reading = _reading(delimiter, decimal, encoding, sheet, missing)
-    asked = _asked(table, target, reading, drop, categorical, outcome)
+    asked = _asked("compare", table, target, reading, drop, categorical, outcome)
     return partial(work, asked, folds, repeats, seed, jobs, csv)
 
 
 @app.command()
 def demo() -> Work:
-    """What the library finds in tables that come with it."""
+    """What the library finds in tables of its own; pages go to immigrate-demo."""
     from immigrate.cli._commands.demo import demo as work
 
     return work
@@ -291,6 +296,7 @@ def _reading(
 
 
 def _asked(
+    command: str,
     table: Path,
     target: str,
     reading: Any,
@@ -303,7 +309,8 @@ def _asked(
     if not target:
         raise UsageError(
             "which column is the outcome? Say so with --target, as in: "
-            f"immigrate report {table} --target outcome"
+            f"immigrate {command} {table} --target outcome"
+            + (f" --out {table.stem}.skops" if command == "fit" else "")
         )
     are_classes = outcome is Outcome.a_class
     return Asked(table, target, reading, tuple(drop or ()), tuple(categorical or ()), are_classes)

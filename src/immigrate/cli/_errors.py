@@ -11,6 +11,7 @@ MOST_NAMES = 10
 WORDS = (
     ("Unknown label type: ", ""),
     ("y, the label, ", "The target "),
+    ("Every class of y has one sample", "Every class of the target has one row"),
     ("y holds one class only", "The target has one class only"),
     ("outcome='class' or outcome='number'", "--outcome class or --outcome number"),
     (
@@ -21,7 +22,8 @@ WORDS = (
         "into a few, or say --outcome class if they are names.",
     ),
     (
-        "read them with pandas.read_csv(decimal=',') or pandas.to_numeric(errors='coerce').",
+        "read them with pandas.read_csv(decimal=',') if that is their decimal mark, or turn them "
+        "into numbers with pandas.to_numeric(errors='coerce').",
         "make all cells numbers, or say with --missing which cells hold none.",
     ),
     (
@@ -106,10 +108,12 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:MOST_NAMES]) + more
 
 
-def unknown_column(option: str, name: str, names: Sequence[str]) -> CommandError:
-    """The error for a column that is not there."""
+def unknown_column(
+    option: str, name: str, names: Sequence[str], elsewhere: str = ""
+) -> CommandError:
+    """The error for a column that is not there; `elsewhere` says where the name stands instead."""
     meant = nearest(name, names)
-    hint = f" Did you mean '{meant}'?" if meant else ""
+    hint = f" Did you mean '{meant}'?" if meant else f" {elsewhere}" if elsewhere else ""
     return CommandError(
         f"{option} names '{name}', which is no column.{hint} Columns: {listed(names)}."
     )

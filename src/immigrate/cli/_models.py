@@ -50,6 +50,10 @@ PARTS = (
     "sklearn.metrics._dist_metrics.EuclideanDistance64",
     "sklearn.neighbors._kd_tree.KDTree",
 )
+NO_MODEL = (
+    "{} is no model that immigrate fit wrote. The model comes first, then the table: "
+    "immigrate predict MODEL TABLE"
+)
 SCHEMA = "schema.json"
 ADDRESS = re.compile(r'("__id__": |"file": ")(\d+)')
 # The first day that a zip archive can name.
@@ -100,7 +104,7 @@ def load_model(path: Path) -> StoredModel:
     except Exception as error:  # whatever its parts raise when they do not fit
         raise CommandError(f"{path} is damaged ({type(error).__name__}: {error}).") from error
     if not isinstance(stored, dict) or stored.get("format") != FORMAT:
-        raise CommandError(f"{path} is no model that immigrate fit wrote.")
+        raise CommandError(NO_MODEL.format(path))
     return StoredModel(stored["estimator"], stored["target"])
 
 
@@ -117,11 +121,11 @@ def _check_is_archive(content: bytes, path: Path) -> None:
         if content.startswith(b"PK"):
             # Every zip archive begins with these letters.
             raise CommandError(f"{path} is damaged: its end or a part is missing.") from error
-        raise CommandError(f"{path} is no model that immigrate fit wrote.") from None
+        raise CommandError(NO_MODEL.format(path)) from None
     if damaged is not None:
         raise CommandError(f"{path} is damaged: {damaged} is not what was written.")
     if SCHEMA not in names:
-        raise CommandError(f"{path} is no model that immigrate fit wrote.")
+        raise CommandError(NO_MODEL.format(path))
 
 
 def _reproducible(content: bytes) -> bytes:

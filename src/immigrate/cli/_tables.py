@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from immigrate.cli._elsewhere import where_it_stands
 from immigrate.cli._errors import CommandError, listed, nearest, unknown_column
 from immigrate.cli._files import ReadFile, Reading, read_file
 from immigrate.cli._screen import note, say, working
@@ -45,7 +46,7 @@ class Asked:
 
     def _question(self, read: ReadFile) -> Question:
         frame, names = read.frame, list(read.frame.columns)
-        self._check_names(names)
+        self._check_names(frame)
         features = [name for name in names if name not in (self.target, *self.drop)]
         if not features:
             raise CommandError(f"{read.name} has no column beside the target '{self.target}'.")
@@ -54,7 +55,8 @@ class Asked:
         frame = with_target(frame, self.target)
         return Question(frame[features].astype(kinds), frame[self.target], read.name)
 
-    def _check_names(self, names: Sequence[str]) -> None:
+    def _check_names(self, frame: pd.DataFrame) -> None:
+        names = list(frame.columns)
         for option, given in (
             ("--target", [self.target]),
             ("--drop", self.drop),
@@ -62,7 +64,7 @@ class Asked:
         ):
             for name in given:
                 if name not in names:
-                    raise unknown_column(option, name, names)
+                    raise unknown_column(option, name, names, where_it_stands(name, frame))
         if self.target in self.drop:
             raise CommandError(f"'{self.target}' is the target and in --drop.")
 
@@ -130,16 +132,20 @@ def whole(values: pd.Series[Any]) -> pd.Series[Any]:
     return values.astype("int64") if is_whole else values
 
 
-def columns_at_hand(wanted: Sequence[str], frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """The columns that a model was fitted on; says which others are ignored."""
-    lacking = [name for name in wanted if name not in frame.columns]
+def columns_at_hand(
+    wanted: Sequence[str], unused: Collection[str], frame: pd.DataFrame, file: str
+) -> pd.DataFrame:
+    """The columns that a model was fitted on; those that it left out need not be there."""
+    needed = [name for name in wanted if name not in unused]
+    lacking = [name for name in needed if name not in frame.columns]
     if lacking:
         others = [name for name in frame.columns if name not in wanted]
         near = [(name, nearest(name, others)) for name in lacking]
         hints = [f"'{found}' for '{name}'" for name, found in near if found]
         hint = f" Did you mean {', '.join(hints[:5])}?" if hints else ""
         raise CommandError(
-            f"{file} lacks {len(lacking)} of the {len(wanted)} columns of the model: "
+            f"{file} lacks {len(lacking)} of the {len(needed)} columns of the model: "
             f"{listed(lacking)}.{hint}"
         )
-    return frame[list(wanted)]
+    # Blanks for a column that is not there: whatever it holds, the model reads nothing from it.
+    return frame.reindex(columns=list(wanted))

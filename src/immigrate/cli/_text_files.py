@@ -150,7 +150,8 @@ def _even(record: list[str], before: Sequence[list[str]], line: int, name: str) 
     # Delimiters at the end of a line make cells that hold nothing.
     if len(record) > expected and not any(cell.strip() for cell in record[expected:]):
         return record[:expected]
+    remedy = "Mend the line" if expected > 1 else "Delete a title above the names of the columns"
     raise CommandError(
-        f"{name}: line {line} has {len(record)} cells, but the first line has {expected}. Mend "
-        "the line, or say what stands between cells: --delimiter"
+        f"{name}: line {line} has {len(record)} cells, but the first line has {expected}. "
+        f"{remedy}, or say what stands between cells: --delimiter"
     )

@@ -9,7 +9,13 @@ are. Estimators call `read_training_table` and `read_table`, which put scikit-le
 around the reading.
 """
 
-from immigrate.columns.choice import FROM_DTYPE, chosen_mask, named_mask, named_position
+from immigrate.columns.choice import (
+    FROM_DTYPE,
+    chosen_mask,
+    meant_name,
+    named_mask,
+    named_position,
+)
 from immigrate.columns.estimator_input import (
     TrainingTable,
     check_values,
@@ -48,6 +54,7 @@ __all__ = [
     "in_order",
     "is_number_outcome",
     "left_out",
+    "meant_name",
     "messages",
     "named_mask",
     "named_position",

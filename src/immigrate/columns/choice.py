@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,8 @@ def named_position(item: Any, names: Sequence[str], parameter: str) -> int:
         more = ", ..." if len(names) > 10 else ""
         raise ValueError(
             f"{parameter} names {item!r}, but the columns of X are "
-            f"{', '.join(map(repr, names[:10]))}{more}. Use one of these names, indices or a mask."
+            f"{', '.join(map(repr, names[:10]))}{more}.{meant_name(item, names)} Use one of these "
+            "names, indices or a mask."
         )
     if not isinstance(item, int | np.integer) or isinstance(item, bool):
         raise _not_understood(item, parameter)
@@ -91,6 +93,20 @@ def named_position(item: Any, names: Sequence[str], parameter: str) -> int:
         )
     # A negative index counts from the end, as in any sequence.
     return int(item) % len(names)
+
+
+def meant_name(name: str, names: Sequence[Any]) -> str:
+    """A sentence with the name that was meant, if one is near.
+
+    Examples
+    --------
+    >>> from immigrate.columns.choice import meant_name
+    >>> meant_name("Does", ["age", "dose"])
+    " Did you mean 'dose'?"
+    """
+    folded = {one.casefold(): one for one in reversed(names) if isinstance(one, str)}
+    near = get_close_matches(name.casefold(), folded, n=1)
+    return f" Did you mean {folded[near[0]]!r}?" if near else ""
 
 
 def _not_understood(given: Any, parameter: str = "categorical_features") -> ValueError:

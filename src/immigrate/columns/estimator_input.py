@@ -143,6 +143,7 @@ def read_training_table(
         raise ValueError(
             "X has no column that can be used as a feature: "
             + " ".join(messages([note for note in reader.notes if note.is_left_out]))
+            + _uncut(reader.names)
         )
     warn_of(reader.notes)
     names = getattr(stand_in, "feature_names_in_", None)
@@ -251,6 +252,12 @@ def check_values(
 
 def _rows(rows: NDArray[Any]) -> str:
     return f"row {rows[0]}" if len(rows) == 1 else f"{len(rows)} rows, first in row {rows[0]}"
+
+
+def _uncut(names: tuple[str, ...]) -> str:
+    """What to do about a text file that was read as one column."""
+    delimiter = next((one for one in ";\t|" if one in names[0]), "") if len(names) == 1 else ""
+    return f" All is one column; read the file with sep={delimiter!r}." if delimiter else ""
 
 
 def _stand_in(estimator: E) -> E:

@@ -129,6 +129,11 @@ def _are_mostly_once(sizes: Codes) -> bool:
 
 def plain_labels(y: Any) -> NDArray[Any]:
     """Labels as an array of one plain type; a missing one is refused."""
+    if isinstance(y, str):
+        raise ValueError(
+            f"y={y!r} is a text; one label per sample was expected. Give the column itself, and "
+            f"the table without it: fit(table.drop(columns={y!r}), table[{y!r}])."
+        )
     array = _array(y)
     is_missing = np.asarray(pd.isna(array))
     if is_missing.any():

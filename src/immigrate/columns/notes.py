@@ -50,7 +50,8 @@ WORDS = {
     ),
     Reason.NUMBER_TEXT: (
         "numbers written as text. Left out of the model, with weight 0; to use them, read them "
-        "with pandas.read_csv(decimal=',') or pandas.to_numeric(errors='coerce')."
+        "with pandas.read_csv(decimal=',') if that is their decimal mark, or turn them into "
+        "numbers with pandas.to_numeric(errors='coerce')."
     ),
     Reason.IDENTIFIER: (
         "fewer than two rows per level, as an identifier has. Left out of the model, with weight "

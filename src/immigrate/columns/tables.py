@@ -45,6 +45,11 @@ def opened(X: Any) -> Table | Any:
     polars = sys.modules.get("polars")
     if isinstance(X, pd.DataFrame):
         return _pandas_table(X)
+    if isinstance(X, pd.Series) or (polars is not None and isinstance(X, polars.Series)):
+        raise ValueError(
+            "X is one column, a Series; a table of rows and columns was expected. The table comes "
+            "first and the label second, fit(X, y); a table of one column is X.to_frame()."
+        )
     if polars is not None and isinstance(X, polars.LazyFrame):
         raise TypeError(
             "X is a polars LazyFrame, which has no values yet; a table was expected. Call "

@@ -30,7 +30,10 @@ def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array,
     classes = table.classes[seen]
     check_class_sizes(classes, size, least=1)
     if size.max() == 1:
-        raise ValueError("Every class of y has one sample; nothing can be compared.")
+        raise ValueError(
+            f"Every class of y has one sample: {len(seen)} classes in as many samples, so that "
+            "nothing can be compared. Check that the right column is used as the target."
+        )
     if not is_comparable(table.codes, weight):
         raise ValueError(
             "sample_weight gives nearly all weight, or that of every class, to one sample; "

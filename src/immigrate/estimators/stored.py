@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 from sklearn.base import BaseEstimator
@@ -44,6 +44,26 @@ class StoredEstimator(LinkedEstimator, BaseEstimator):
         # A method of a class that has its own; one that is inherited is wrapped already.
         if "fit" in vars(cls):
             cls.fit = whole_or_unchanged(cls.fit)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also of parts: ``columns__scale``.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        for name in params:
+            part, inside, _ = name.partition("__")
+            if inside and part not in params and getattr(self, part, self) is None:
+                raise ValueError(
+                    f"{name} is a parameter of {part}, which is None here and stands for the "
+                    f"defaults. Give the object first: {type(self).__name__}({part}=...)."
+                )
+        return super().set_params(**params)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from immigrate.columns import Note, Reason, column_notes, read_labels
+from immigrate.columns import Note, Reason, column_notes, meant_name, read_labels
 from immigrate.typing import Codes
 
 
@@ -87,8 +86,9 @@ def without_column(table: Any, name: str, what: str) -> tuple[Any, Any]:
     columns = list(getattr(table, "columns", ()))
     if columns.count(name) != 1:
         listed = ", ".join(map(repr, columns[:10])) + (", ..." if len(columns) > 10 else "")
-        near = get_close_matches(name, [c for c in columns if isinstance(c, str)], n=1)
-        meant = f" Did you mean {near[0]!r}?" if near else ""
+        meant = meant_name(name, columns)
+        if not meant and name in getattr(table, "index", ()):
+            meant = f" {name!r} is a row of it; a row is to be a sample: transpose it, table.T."
         raise ValueError(
             f"{what}={name!r} is to name one column of the table, which has "
             f"{listed or 'no names'}.{meant} Give the name of the "

@@ -183,7 +183,7 @@ function surfacePicture(surface, nameA, nameB, c) {
         );
     }),
   );
-  const other = classes.length === 2 ? ` ${classes[below]} where it is negative;` : "";
+  const other = classes.length === 2 ? ` ${classes[below]} where it is negative;` : " grey where it is negative;";
   return figure(
     svg,
     `What the pair adds to the log-odds of ${surface.classes[c]} beyond both features alone: at most ±${most.toPrecision(2)};${other} pale where the interval holds 0`,

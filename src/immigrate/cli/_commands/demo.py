@@ -1,4 +1,4 @@
-"""``immigrate demo``: what the library finds in tables that come with it."""
+"""``immigrate demo``: what the library finds in tables of its own."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None
         raise CommandError(f"{model} predicts nothing: {type(stored.estimator).__name__}.")
     # The model knows which columns were text; a file of new rows cannot tell by itself.
     read = told_file(path, replace(reading, as_text=names_as_text(stored.estimator)))
-    X = columns_at_hand(feature_names(stored.estimator), read.frame, read.name)
+    wanted, unused = feature_names(stored.estimator), names_left_out(stored.estimator)
+    X = columns_at_hand(wanted, unused, read.frame, read.name)
     extra = [one for one in read.frame.columns if one not in X.columns and one != stored.target]
     if extra:
         note(f"the model does not use {listed(extra)}.")
@@ -62,6 +63,14 @@ def names_as_text(estimator: Any) -> frozenset[str]:
         for name, levels in zip(reader.names, reader.levels, strict=True)
         if levels and all(isinstance(level, str) for level in levels)
     )
+
+
+def names_left_out(estimator: Any) -> frozenset[str]:
+    """Columns that are no features: identifiers, dates as text and such."""
+    reader = getattr(estimator, "column_reader_", None)
+    if reader is None:
+        return frozenset()
+    return frozenset(np.asarray(reader.names, dtype=object)[~reader.is_used])
 
 
 def predictions(estimator: Any, X: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,9 @@ from immigrate.cli._outputs import check_outputs, writing
 from immigrate.cli._screen import note, show, working
 from immigrate.cli._tables import Asked
 
+# Of a web page; a name without any does no harm.
+ENDINGS = ("", ".html", ".htm", ".xhtml")
+
 
 def report(asked: Asked, options: Options, out: Path | None, title: str) -> None:
     """Write the page and print its answers, and what it left out."""
@@ -19,6 +22,8 @@ def report(asked: Asked, options: Options, out: Path | None, title: str) -> None
         )
     out = out or default_page(asked.path)
     check_outputs(out, inputs=(asked.path,))
+    if out.suffix.lower() not in ENDINGS:
+        note(f"{out} will hold a web page, whatever its name says; call it {out.stem}.html.")
     question = asked.read()
     parameters = options.parameters(list(question.X.columns))
     with working("report"):
