@@ -99,7 +99,7 @@ def test_nobody_is_told_after_an_error(monkeypatch):
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [
-        (ImmigrateClassifier(), "step 0"),
+        (ImmigrateClassifier(), "0 of at most"),
         (ImmigrateClassifierCV(), "sigma 1 of "),
     ],
 )

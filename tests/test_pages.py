@@ -119,7 +119,7 @@ def ran(command: str) -> None:
 def comparable(text: str, command: str) -> str:
     """Without the note of a first call; scores of peers change with versions, words do not."""
     lines = [line.rstrip() for line in text.strip("\n").splitlines()]
-    lines = [line for line in lines if not line.startswith("immigrate: compiling its passes")]
+    lines = [line for line in lines if not line.startswith("immigrate: compiling for tables")]
     if " compare " in command:
         lines = [re.sub(r"\d", "#", line) for line in lines if not line.startswith("By ")]
     return "\n".join(lines)

@@ -179,7 +179,7 @@ class KernelCache:
 
 def _notice() -> threading.Timer:
     """One line while the user waits, not when it is over; cancelled if it is over soon."""
-    line = "immigrate: compiling its passes for this machine, once; 10 to 20 seconds."
+    line = "immigrate: compiling for tables of this kind, once on this machine; 10 to 20 seconds."
     timer = threading.Timer(PATIENCE, log_once, [line])
     timer.daemon = True
     timer.start()

@@ -97,7 +97,7 @@ def spectral_descent(
     # Near a solution costs differ by their rounding only: a reason to stop, not to refuse.
     rounding = problem.cost_rounding(sigma)
     while True:
-        still(f"step {len(path) - 1}")
+        still(f"{len(path) - 1} of at most {max_iter} steps")
         if on_step:
             on_step(len(path) - 1, now.cost, now.oracle.gap)
         stop = _reason_to_stop(now.oracle, tol, n_left=max_iter + 1 - len(path))

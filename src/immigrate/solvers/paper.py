@@ -34,7 +34,7 @@ def full_steps(
         assert current.gradient is not None
         best = oracle(W, current.gradient, weight_set)
         path.append(current.cost + weight_set.value(W))
-        still(f"step {len(path) - 1}")
+        still(f"{len(path) - 1} of at most {max_iter} steps")
         if on_step:
             on_step(len(path) - 1, path[-1], best.gap)
         stop = _reason_to_stop(path, best, tol, max_iter)
