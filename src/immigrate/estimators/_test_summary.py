@@ -68,8 +68,8 @@ def _of_terms(test: InteractionTest) -> Iterator[str]:
         yield f"Which act together: none of {tested} is shown to."
         if name == "pair" and test.n_tests_:
             yield (
-                f"  A joint effect of size {test.detectable_size_:.2g} would have been found with "
-                "a probability of 80 %."
+                f"  Of two numbers without gaps a product of size {test.detectable_size_:.2g} "
+                "would have been found with a probability of 80 %."
             )
         return
     yield (
