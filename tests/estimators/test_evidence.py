@@ -373,7 +373,7 @@ def test_a_confounder_does_not_turn_the_words_round():
 
 
 def test_what_is_shown_given_the_others_only_has_its_direction_there():
-    """dose is as common among the ill as among the cured: its effect is behind that of severity."""
+    """dose is as high among the ill as among the cured: severity hides its effect."""
     rng = np.random.default_rng(1)
     severity = rng.normal(size=400)
     X = pd.DataFrame({"severity": severity, "dose": 0.7 * severity + 0.7 * rng.normal(size=400)})
