@@ -40,7 +40,7 @@ def test_nothing_is_found_where_nothing_is(said):
     last = text[text.index("Shuffled") :]
     assert "Which features matter? None detected\n" in last
     assert "Which pairs act together? None detected\n" in last
-    assert "How well does it predict? Not better than guessing\n" in last
+    assert "How well does it predict? Not shown to be better than guessing\n" in last
 
 
 def test_it_ends_with_the_pages_to_open(said):

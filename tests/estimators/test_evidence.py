@@ -358,3 +358,28 @@ def test_words_call_flags_and_ordered_levels_by_their_names(with_gaps):
     assert "smoker is True" in direction
     assert "smoker is False" in direction
     assert "stage is early" in direction
+
+
+def test_a_confounder_does_not_turn_the_words_round():
+    """dose helps; those who are ill get more of it."""
+    rng = np.random.default_rng(0)
+    severity = rng.normal(size=400)
+    X = pd.DataFrame({"severity": severity, "dose": severity + 0.6 * rng.normal(size=400)})
+    y = np.where(rng.logistic(size=400) < 4 * severity - 2 * X["dose"], "ill", "cured")
+    assert y[X["dose"] > 1].tolist().count("ill") > y[X["dose"] < -1].tolist().count("ill")
+    adjusted = InteractionTest(adjust_for=["severity"]).fit(X, y).features_.iloc[0]
+    assert adjusted["p_adjusted"] < 0.001
+    assert adjusted["direction"] == "ill is more likely where dose is low"
+
+
+def test_what_is_shown_given_the_others_only_has_its_direction_there():
+    """dose is as high among the ill as among the cured: severity hides its effect."""
+    rng = np.random.default_rng(1)
+    severity = rng.normal(size=400)
+    X = pd.DataFrame({"severity": severity, "dose": 0.7 * severity + 0.7 * rng.normal(size=400)})
+    y = np.where(rng.logistic(size=400) < 2 * severity - 1.4 * X["dose"], "ill", "cured")
+    features = InteractionTest().fit(X, y).features_.set_index("feature")
+    dose = features.loc["dose"]
+    assert dose["p_adjusted"] > 0.05 > 0.001 > dose["p_given_others_adjusted"]
+    assert dose["direction"] == "ill is more likely where dose is low, given the others"
+    assert features.loc["severity", "direction"] == "ill is more likely where severity is high"

@@ -95,6 +95,16 @@ def test_a_feature_of_levels_acts_where_its_mean_is_high():
     assert feature_direction(np.arange(80) % 2 - 0.5, ONES, flag) == "where flag is b"
 
 
+def test_rare_levels_are_named_only_where_no_other_can_be():
+    """Of many levels with one sample each some have the highest mean by chance."""
+    code = np.repeat([0, 1, 2, 3, 4], [40, 36, 2, 1, 1])
+    side = nominal(code, "group")
+    f = np.array([0.4, -0.5, 0.6, 1.0, -1.0])[code]
+    assert feature_direction(f, ONES, side) == "where group is a"
+    f = np.array([-0.4, -0.5, 0.6, 1.0, -1.0])[code]
+    assert feature_direction(f, ONES, side) == "where group is c or group is d"
+
+
 def test_an_effect_on_a_few_samples_is_an_effect():
     few = np.where(X > 0.9, 1.0, 0.0)
     assert feature_direction(few, ONES, number(X, "x")) == "where x is high"

@@ -160,7 +160,7 @@ def test_guessing_is_called_guessing():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 3)), np.repeat([0, 1], [50, 10])
     answer = Report.of(X, y, quick(), cv=5).summary["answers"][2]
-    assert answer["headline"] == ["Not better than guessing"]
+    assert answer["headline"] == ["Not shown to be better than guessing"]
     assert answer["is_none"]
 
 

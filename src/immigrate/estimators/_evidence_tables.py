@@ -63,12 +63,14 @@ class TestedTerms:
 class TestedFeatures:
     """Evidence of features with the logarithms of its adjusted p-values.
 
-    `is_shown` says whose effect is shown, on its own or given the others.
+    `is_shown_alone` says whose effect is shown on its own, `is_shown` on its own or given the
+    others.
     """
 
     evidence: FeatureEvidence
     log_p_adjusted: Array
     log_p_given_others_adjusted: Array
+    is_shown_alone: Mask
     is_shown: Mask
 
     @property
@@ -161,10 +163,12 @@ def feature_table(
     columns = named.columns[evidence.features]
     sizes = effects.sizes([(int(column),) for column in columns])
     sizes = sizes.filled(evidence.effects.sizes().times(unit))
-    directions = [
-        effects.own_direction(int(column)) if shown else ""
-        for column, shown in zip(columns, tested.is_shown)
-    ]
+    directions = [""] * len(columns)
+    for i in np.flatnonzero(tested.is_shown):
+        # What is not shown on its own may go either way there.
+        is_own = tested.is_shown_alone[i]
+        direction = effects.own_direction if is_own else effects.direction_given_others
+        directions[i] = direction(int(columns[i]))
     table = pd.DataFrame(
         {
             "feature": named.names[columns],

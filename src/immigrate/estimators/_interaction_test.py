@@ -86,8 +86,8 @@ class InteractionTest(StoredEstimator):
         classes, numbers with many values as numbers, and is an error where both may be meant.
     split : float or None, default=None
         Share of the samples that measure effects and take no part in the tests. Samples that
-        chose a pair overstate its size; other samples measure it without bias, and their
-        intervals cover as stated. Which samples those are depends on the data alone.
+        chose a pair overstate its size; those of other samples are biased only by the ridge,
+        which matters where samples are few. Which samples those are depends on the data alone.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     verbose : int, default=0
@@ -108,7 +108,8 @@ class InteractionTest(StoredEstimator):
     selected_ : DataFrame
         Terms found, with the p-values at entry, sizes and directions.
     detectable_size_ : float
-        The size of a joint effect that this table would have shown with a probability of 80 %.
+        The size of a plain joint effect of two numbers without gaps, such as their product, that
+        this table would have shown with a probability of 80 %.
     additive_model_ : AdditiveModel
         The null model, without the terms found: `features` in it, ridge `strength`,
         `deviance_explained` on held-out samples, fitted `means`.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from immigrate.inference.additive import fitted_on
 from immigrate.inference.directions import Side, feature_direction, pair_direction
 from immigrate.inference.effects import EffectModel, Sizes, Term
 from immigrate.inference.levels import Levels
@@ -123,16 +124,34 @@ class MeasuredEffects:
         return f"{self.subject(c)} {words}" if words else ""
 
     def own_direction(self, column: int) -> str:
-        """Where what is more likely as far as this column alone can tell."""
+        """Where what is more likely as far as this column, beside covariates, can tell."""
         place = np.flatnonzero(self.columns == column)
         if not len(place):
             return ""
-        data, side = self.model.data, self._side(int(place[0]))
+        Y, side = self._beyond_covariates, self._side(int(place[0]))
         weight = self.model.known((int(place[0]),))
-        centred = data.Y - np.average(data.Y, axis=0, weights=np.maximum(weight, 1e-300))
-        spread = [side.spread(centred[:, c], weight) for c in range(data.Y.shape[1])]
+        centred = Y - np.average(Y, axis=0, weights=np.maximum(weight, 1e-300))
+        spread = [side.spread(centred[:, c], weight) for c in range(Y.shape[1])]
         c = int(np.argmax(spread))
         return f"{self.subject(c)} {feature_direction(centred[:, c], weight, side)}"
+
+    def direction_given_others(self, column: int) -> str:
+        """Where what is more likely by what this column adds to all others; "" if none can say."""
+        place = self._place((column,))
+        if place is None:
+            return ""
+        contribution, side = self.model.block(place).contribution, self._side(place[0])
+        c = int(np.argmax(np.sum(contribution**2, axis=0)))
+        words = feature_direction(contribution[:, c], self.model.known(place), side)
+        return f"{self.subject(c)} {words}, given the others" if words else ""
+
+    @cached_property
+    def _beyond_covariates(self) -> Array:
+        """The outcome, less what is adjusted for: a confounder may turn a direction round."""
+        data = self.model.data
+        if not data.adjusted:
+            return data.Y
+        return data.Y - fitted_on(data, np.array(sorted(data.adjusted), dtype=np.intp)).means
 
     def surface(self, term: Term) -> Surface | None:
         """The joint effect of a pair on a grid, or by levels."""

@@ -336,9 +336,8 @@ class Settings:
         alone, given = (
             self._adjusted(log_p) for log_p in (evidence.log_p, evidence.log_p_given_others)
         )
-        return TestedFeatures(
-            evidence, alone, given, np.minimum(alone, given) <= np.log(self.alpha)
-        )
+        shown_alone, shown_given = (log_p <= np.log(self.alpha) for log_p in (alone, given))
+        return TestedFeatures(evidence, alone, given, shown_alone, shown_alone | shown_given)
 
     def _adjusted(self, log_p: Array) -> Array:
         """Logarithms of adjusted p-values of features: Holm's where terms have draws."""

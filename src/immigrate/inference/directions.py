@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.inference.encoding import MOST_LEVELS_AS_EIGENVECTORS
+from immigrate.inference.encoding import FEWEST_SAMPLES_PER_GROUP, MOST_LEVELS_AS_EIGENVECTORS
 from immigrate.inference.levels import Levels, mid_ranks
 from immigrate.typing import Array, Codes, Mask
 
@@ -65,10 +65,10 @@ def feature_direction(f: Array, weight: Array, side: Side) -> str:
     if not np.any(f):
         return ""
     if side.has_levels:
-        mean = _level_means(f, weight, side.levels.code, side.levels.n_levels)
-        best = [k for k in np.argsort(-mean)[:MOST_CELLS] if mean[k] > 0]
+        best = _best_levels(f, weight, side.levels)[:MOST_CELLS]
         # Two levels say one thing: the second would be where it is less likely.
-        return "where " + " or ".join(side.text(k) for k in best[: max(1, len(mean) // 2)])
+        most = max(1, side.levels.n_levels // 2)
+        return "where " + " or ".join(side.text(k) for k in best[:most])
     match = side.patterns() @ (weight * f)
     which = int(np.argmax(np.abs(match)))
     words = (("high", "low"), ("far from its middle", "near its middle"))[which]
@@ -144,6 +144,16 @@ def _level_sums(values: Array, code: Codes, n_levels: int) -> Array:
     return np.bincount(code[is_known], values[is_known], minlength=n_levels).astype(np.float64)
 
 
-def _level_means(f: Array, weight: Array, code: Codes, n_levels: int) -> Array:
-    count = _level_sums(weight, code, n_levels)
-    return _level_sums(weight * f, code, n_levels) / np.where(count > 0, count, 1.0)
+def _best_levels(f: Array, weight: Array, levels: Levels) -> list[int]:
+    """Levels where f is positive, the highest mean first.
+
+    A level with fewer samples than the test tells apart is not named beside others: of many rare
+    ones some have the highest mean by chance. Where only such levels are left, those come first
+    to which the effect adds most.
+    """
+    total = _level_sums(weight * f, levels.code, levels.n_levels)
+    count = _level_sums(weight, levels.code, levels.n_levels)
+    is_named = (total > 0) & (count >= FEWEST_SAMPLES_PER_GROUP)
+    mean = total / np.where(count > 0, count, 1.0)
+    key = np.where(is_named, mean, 0.0) if is_named.any() else total
+    return [int(k) for k in np.argsort(-key) if key[k] > 0]

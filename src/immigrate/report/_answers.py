@@ -121,8 +121,8 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
             "The features' own effects tell the classes apart so well that nothing is left for a "
             "pair to explain."
             if test["is_separated"]
-            else f"A joint effect of size {test['detectable_size']:.2g} would have been found "
-            "with a probability of 80 %."
+            else "Between two numeric columns without gaps, a product of size "
+            f"{test['detectable_size']:.2g} would have been found with a probability of 80 %."
         )
         return _answer(question, ["None detected"], remark, is_none=True)
     pairs = [[row["feature_1"], row["feature_2"]] for row in found]
@@ -157,12 +157,13 @@ def _of_predictions(found: dict[str, Any] | None, n_classes: int) -> Answer:
         headline, remark = f"AUC {auc['value']:.2f}", _of_imbalance(found, 1 / n_classes)
     else:
         headline, remark = f"{percent(plain['value'])} right", ""
-        details[1] = f"accuracy {_in_percent(plain)}; guessing gives {guess}"
+        largest = percent(found["largest_class"])
+        details[1] = f"accuracy {_in_percent(plain)}; guessing the largest class gives {largest}"
     # An order of the samples no better than chance is what guessing gives.
     is_shown = auc["low"] > 0.5
     return _answer(
         question,
-        [headline if is_shown else "Not better than guessing"],
+        [headline if is_shown else "Not shown to be better than guessing"],
         f"Samples held out in {found['n_folds']} folds, with 95 % intervals.{remark}",
         is_none=not is_shown,
         details=[{"names": [], "evidence": text, "words": ""} for text in details],
