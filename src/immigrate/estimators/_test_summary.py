@@ -69,8 +69,8 @@ def _of_terms(test: InteractionTest) -> Iterator[str]:
         yield f"Which act together: none detected among {tested}."
         if name == "pair" and test.n_tests_:
             yield (
-                f"  Between two numeric columns without gaps, a product of size {test.detectable_size_:.2g} "
-                "would have been found with a probability of 80 %."
+                "  Between two numeric columns without gaps, a product of size "
+                f"{test.detectable_size_:.2g} would have been found with a probability of 80 %."
             )
         return
     yield (
