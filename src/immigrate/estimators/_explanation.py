@@ -137,7 +137,9 @@ class Explanation:
         lines = []
         for label, found in own.groupby("class", sort=False):
             pairs = zip(found["training_row"], found["share"])
-            shares = ", ".join(f"{training_row} ({share:.0%})" for training_row, share in pairs)
+            shares = ", ".join(
+                f"{training_row} ({100 * share:.0f} %)" for training_row, share in pairs
+            )
             lines.append(f"Most telling of {label}: training rows {shares}.")
         return lines
 

@@ -82,7 +82,8 @@ def accuracy_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: st
         return f"'{target}' has no value in these rows: nothing to compare with."
     known = whole(actual[is_known].infer_objects()).astype(str).to_numpy()
     n_right = int((predicted[is_known].astype(str).to_numpy() == known).sum())
+    share = f"{100 * n_right / len(known):.1f} %"
     return (
-        f"right in {n_right} of the {len(known)} rows that have '{target}' "
-        f"({n_right / len(known):.1%}); of rows that the model was fitted on, this says little."
+        f"right in {n_right} of the {len(known)} rows that have '{target}' ({share}); of rows "
+        "that the model was fitted on, this says little."
     )
