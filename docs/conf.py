@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import immigrate
+from immigrate import messages
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
@@ -60,11 +61,14 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,
-    "min_reported_time": 60,
+    # How long an example takes, and where it is meanwhile, would change from machine to machine.
+    "min_reported_time": float("inf"),
     "write_computation_times": False,
     # A picture speaks for itself.
     "ignore_repr_types": r"matplotlib|immigrate\.plotting",
 }
+
+messages.SILENT_SECONDS = float("inf")
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"immigrate {version}"

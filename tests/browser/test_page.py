@@ -186,7 +186,7 @@ def test_ten_thousand_pairs_are_a_page_of_rows(page, many_pairs):
     page.one("#pairs-search").send_keys("x141")
     assert "of 141" in page.one("#pair-table .pages").text
     page.click("#tab-map")
-    assert len(page.all("#pair-map rect")) <= 25 * 25
+    assert len(page.all("#pair-map .cell")) <= 25 * 25
     assert page.js("return document.getElementsByTagName('*').length") < 5_000
 
 

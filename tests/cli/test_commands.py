@@ -172,7 +172,7 @@ def test_options_of_the_test_reach_the_report(run, tmp_path):
     common = ("report", "t.csv", "--target", "outcome", "--out", "page.html")
     ended = run(*common, "--pairs", "dose", "--adjust-for", "group")
     assert ended.code == 0
-    assert "1 of 1 pairs, beyond" in ended.out
+    assert "1 of 1 pair, beyond" in ended.out
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "It was adjusted for group." in page
 

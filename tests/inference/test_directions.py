@@ -59,14 +59,14 @@ def test_two_numbers_act_where_they_agree_or_not(f, words):
 def test_levels_beside_a_number_are_those_where_it_helps_most():
     code = np.arange(80) % 3
     slope = np.array([0.1, 2.0, -2.1])[code]
-    expected = "where x is high and group is b, or x low and group is c"
+    expected = "where x is high and group is b, or x is low and group is c"
     for sides in (
         (nominal(code, "group"), number(X, "x")),
         (number(X, "x"), nominal(code, "group")),
     ):
         assert pair_direction(slope * X, ONES, *sides) == expected
     words = pair_direction(slope * far(X), ONES, nominal(code, "group"), number(X, "x"))
-    assert words == "where x is far from its middle and group is b, or x near it and group is c"
+    assert words == "where x is far from its middle and group is b, or x is near it and group is c"
 
 
 def test_cells_are_named_by_what_they_add_and_no_more_than_three():

@@ -20,6 +20,7 @@ from immigrate.plotting._interaction_network import (
     SHOWN,
     THINNEST_FOUND,
 )
+from immigrate.plotting.style import on_paper
 
 mpl.use("Agg")
 
@@ -160,3 +161,36 @@ def test_models_without_pairs_are_refused():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(TypeError, match="no table of pairs to draw"):
         InteractionNetworkDisplay.from_estimator(IM4EClassifier().fit(X, y))
+
+
+def test_pale_stays_pale_on_dark_paper():
+    import matplotlib.pyplot as plt
+    from matplotlib.colors import to_rgb
+
+    with plt.style.context("dark_background"):
+        axes = plt.subplots()[1]
+        shades = [on_paper(axes, grey) for grey in (SHOWN, NOT_SHOWN, NOT_FOUND)]
+    values = [to_rgb(shade)[0] for shade in shades]
+    assert values == sorted(values, reverse=True)
+    assert values[0] > 0.7 > 0.3 > values[-1] > 0.1
+
+
+@pytest.mark.parametrize("size", [(4, 3), (8, 6), (14, 10)])
+def test_no_name_stands_on_a_circle(size):
+    """A circle may be large and the picture small."""
+    import matplotlib.pyplot as plt
+
+    axes = plt.subplots(figsize=size, layout="constrained")[1]
+    names = [f"feature {k}" for k in range(6)]
+    rows = [(name, None, "main", 1.0) for name in names]
+    rows += [(names[k], names[k - 1], "pair", 1.0) for k in range(6)]
+    table = pd.DataFrame(rows, columns=["feature_1", "feature_2", "kind", "weight"])
+    InteractionNetworkDisplay(table=table).plot(ax=axes)
+    axes.figure.canvas.draw()
+    circles = axes.collections[0]
+    places = axes.transData.transform(circles.get_offsets())
+    radii = np.sqrt(circles.get_sizes() / np.pi) * axes.figure.dpi / 72
+    for text in axes.texts:
+        box = text.get_window_extent()
+        near = np.clip(places, [box.x0, box.y0], [box.x1, box.y1])
+        assert (np.hypot(*(places - near).T) >= radii - 2).all()

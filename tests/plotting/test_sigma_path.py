@@ -39,7 +39,7 @@ def test_every_candidate_can_be_seen(display):
 
 def test_criterion_is_called_one(display):
     assert display.axes_[0].get_ylabel() == "selection criterion"
-    assert "not an estimate of performance" in display.axes_[0].get_title()
+    assert "not an estimate of performance" in display.axes_[0].get_title("left")
 
 
 def test_labels_do_not_overlap(display):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -85,6 +87,23 @@ def test_long_names_are_shortened_but_stay_distinct():
         WeightMatrixDisplay(weights=np.eye(1), feature_names=long[:1]).plot().ax_.yaxis
     )
     assert short == "expression of ge…hat was sampled"
+
+
+def test_names_that_differ_in_their_middle_stay_short():
+    visits = [f"concentration in the serum at visit {i} (nanomoles per litre)" for i in range(12)]
+    shown = names(WeightMatrixDisplay(weights=np.eye(12), feature_names=visits).plot().ax_.yaxis)
+    assert len(set(shown)) == 12
+    assert max(map(len, shown)) <= 32
+    assert all(f"visit {i} " in text for text, i in zip(shown, range(12)))
+
+
+@pytest.mark.parametrize("side", [3, 6])
+def test_names_do_not_touch(side):
+    ax = mpl.figure.Figure(figsize=(side, side), layout="constrained").add_subplot()
+    WeightMatrixDisplay(weights=np.eye(20), feature_names=[f"f{i}" for i in range(20)]).plot(ax=ax)
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert all(above.y0 > below.y1 - 1 for above, below in pairwise(boxes))
 
 
 def test_draws_into_given_axes(signed):

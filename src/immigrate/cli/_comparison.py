@@ -167,8 +167,8 @@ class Comparison:
         return [
             [
                 str(name),
-                f"{mean['accuracy']:.1%}",
-                f"{mean['balanced']:.1%}",
+                f"{100 * mean['accuracy']:.1f} %",
+                f"{100 * mean['balanced']:.1f} %",
                 f"{mean['log_loss']:.3f}",
                 f"{mean['auc']:.3f}",
                 *("–".join(map(str, verdicts[score][str(name)])) for score in JUDGED_BY),

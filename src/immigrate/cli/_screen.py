@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from typing import TextIO
 
 from immigrate.cli._errors import one_line, plain_words, printable
 from immigrate.messages import Pulse, heard_warnings, told_while_waiting
@@ -19,11 +22,13 @@ from immigrate.messages import Pulse, heard_warnings, told_while_waiting
 WIDTH = 100
 # Of a name in a table with one column of names, and with two.
 LONGEST_NAMES = {1: 36, 2: 26}
+GAP = 2
+"""Between the columns of a table."""
 
 
 def say(text: str) -> None:
     """One line of talk."""
-    print(printable(text), file=sys.stderr, flush=True)
+    print(in_lines(printable(text), sys.stderr), file=sys.stderr, flush=True)
 
 
 def note(text: str) -> None:
@@ -33,12 +38,39 @@ def note(text: str) -> None:
 
 def show(text: str = "") -> None:
     """A result."""
-    print(printable(text))
+    print(in_lines(printable(text), sys.stdout))
+
+
+def in_lines(text: str, stream: TextIO) -> str:
+    """A text in lines that end between words, on a terminal; as it is, where nobody watches."""
+    if not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join(_broken(line, width) for line in text.split("\n"))
+
+
+def _broken(line: str, width: int) -> str:
+    words = line.lstrip(" ")
+    indent = " " * (len(line) - len(words))
+    lines = textwrap.wrap(
+        words,
+        max(width, len(indent) + 20),
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        # The place of a file stays whole, to be copied.
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines)
 
 
 def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int = 1) -> None:
-    """A result in rows; the first `n_names` columns hold names, the others numbers or words."""
+    """A result in rows; the first `n_names` columns hold names, the others numbers or words.
+
+    On a terminal that is too narrow for it, a few lines for each row.
+    """
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -46,17 +78,41 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: in
     console = Console(
         file=sys.stdout, width=None if sys.stdout.isatty() else WIDTH, highlight=False
     )
+    cells = [
+        [printable(shortened(cell, LONGEST_NAMES[n_names])) for cell in row[:n_names]]
+        + [printable(cell) for cell in row[n_names:]]
+        for row in rows
+    ]
+    # Heads may take several lines, names and numbers one.
+    heads = [max(map(cell_len, name.split())) for name in header]
+    widths = [max(head, *map(cell_len, column)) for head, *column in zip(heads, *cells)]
+    is_wide = _room(widths) > console.width
+    if is_wide and sys.stdout.isatty():
+        return _show_blocks(header, cells, n_names)
+    is_whole = _room([max(w, cell_len(name)) for w, name in zip(widths, header)]) <= console.width
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in header:
-        table.add_column(Text(name), overflow="fold", no_wrap=False)
-    for row in rows:
-        names = [shortened(cell, LONGEST_NAMES[n_names]) for cell in row[:n_names]]
+    for name, width in zip(header, widths):
+        table.add_column(Text(name), overflow="fold", width=None if is_whole or is_wide else width)
+    for row in cells:
         # As text: rich would take the brackets of "BMI [kg]" for a style.
-        table.add_row(*(Text(printable(cell)) for cell in [*names, *row[n_names:]]))
+        table.add_row(*map(Text, row))
     with console.capture() as drawn:
         console.print(table)
     # Cells are padded to the width of their column, the last one too.
     print("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+
+
+def _room(widths: Sequence[int]) -> int:
+    """What columns take beside each other."""
+    return sum(widths) + GAP * (len(widths) - 1)
+
+
+def _show_blocks(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int) -> None:
+    for row in rows:
+        show(" × ".join(row[:n_names]))
+        # No line ends between a number and its name.
+        values = [f"{name} {value}" for name, value in zip(header[n_names:], row[n_names:])]
+        show("  " + "; ".join(value.replace(" ", "\u00a0") for value in values))
 
 
 def shortened(name: str, most: int) -> str:

@@ -143,7 +143,7 @@ class Explanation:
         for label, found in own.groupby("class", sort=False):
             kind = next(name for name in REFERENCES if name in found)
             pairs = zip(found[kind], found["share"])
-            shares = ", ".join(f"{place} ({share:.0%})" for place, share in pairs)
+            shares = ", ".join(f"{place} ({100 * share:.0f} %)" for place, share in pairs)
             lines.append(f"Most telling of {label}: {REFERENCES[kind]} {shares}.")
         return lines
 

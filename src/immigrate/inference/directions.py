@@ -117,7 +117,7 @@ def _of_slopes(f: Array, weight: Array, levels: Side, number: Side) -> str:
     high, low = (("high", "low"), ("far from its middle", "near it"))[which]
     return (
         f"where {number.name} is {high} and {levels.text(up)}, "
-        f"or {number.name} {low} and {levels.text(down)}"
+        f"or {number.name} is {low} and {levels.text(down)}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +12,13 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
-from immigrate.plotting.style import PALETTE, require_matplotlib, short_names, spaced
+from immigrate.plotting.style import (
+    PALETTE,
+    on_paper,
+    require_matplotlib,
+    short_names,
+    spaced,
+)
 from immigrate.typing import Array
 
 if TYPE_CHECKING:
@@ -19,8 +26,11 @@ if TYPE_CHECKING:
 
 FOUND, NOT_FOUND, POSITIVE, NEGATIVE = PALETTE[1], "0.85", PALETTE[0], PALETTE[4]
 SHOWN, NOT_SHOWN = "0.25", "0.65"
+POINTS = 72  # in an inch
 WIDTH, HEIGHT = 2.1, 1.35  # half of the picture; the circle has radius 1
-LARGEST_NODE, SMALLEST_NODE = 700.0, 25.0  # areas in points squared
+LARGEST_NODE, SMALLEST_NODE = 700.0, 25.0  # areas in points squared, where there is room
+ROOM = 1.2  # inches of the circle's radius from which on there is
+LONGEST_LINE = 24  # characters of a name
 THICKEST, THINNEST = 7.0, 0.8  # points
 THINNEST_FOUND = 2.5  # a pair that acts together is seen, however small its weight
 MANY_PAIRS = 12  # from here on lines get thinner, so that they can be told apart
@@ -31,7 +41,7 @@ class InteractionNetworkDisplay:
 
     The area of a circle is the size of the feature's own weight, the width of a line that of
     the pair's. A weight says what the model uses; where there was a test, solid colours say what
-    is shown: circles of features with an effect of their own are dark, lines of pairs that act
+    is shown: circles of features with an effect of their own are solid, lines of pairs that act
     together coloured. All others are pale.
 
     Use :meth:`from_estimator`; the constructor takes the data behind the picture.
@@ -174,15 +184,15 @@ class InteractionNetworkDisplay:
                 PathPatch(
                     curve,
                     facecolor="none",
-                    edgecolor=self._color(pair),
+                    edgecolor=self._color(ax, pair),
                     linewidth=max(width, THINNEST_FOUND) if pair.is_found else width,
                     capstyle="round",
                 )
             )
 
-    def _color(self, pair: Any) -> str:
+    def _color(self, ax: Axes, pair: Any) -> str:
         if self._is_tested:
-            return FOUND if pair.is_found else NOT_FOUND
+            return FOUND if pair.is_found else on_paper(ax, NOT_FOUND)
         return POSITIVE if pair.weight > 0 else NEGATIVE
 
     def _draw_features(self, ax: Axes, places: dict[str, Array]) -> None:
@@ -190,31 +200,44 @@ class InteractionNetworkDisplay:
         size = dict(zip(main["feature_1"], main["weight"].abs()))
         is_shown = dict(zip(main["feature_1"], main["is_found"])) if self._is_tested else {}
         largest = max([size.get(name, 0.0) for name in places], default=0.0) or 1.0
-        labels = dict(zip(places, short_names(places)))
+        labels = dict(zip(places, (fill(name, LONGEST_LINE) for name in short_names(places))))
+        n_lines = max((label.count("\n") + 1 for label in labels.values()), default=1)
+        inches = inches_per_unit(ax)
+        scale = min(1.0, inches / ROOM) ** 2
+        areas = {
+            name: scale * (SMALLEST_NODE + LARGEST_NODE * size.get(name, 0.0) / largest)
+            for name in places
+        }
+        # From a name that had to make room to its circle.
+        line = {"arrowstyle": "-", "color": on_paper(ax, NOT_SHOWN), "linewidth": 0.5}
         for side in (1, -1):
             # Labels stand outside, left and right, and are moved apart on either side.
             here = [name for name in places if (places[name][0] >= 0) == (side > 0)]
             here.sort(key=lambda name: places[name][1])
             wanted = np.array([1.1 * places[name][1] for name in here])
-            heights = spaced(wanted, label_height(ax))
+            heights = spaced(wanted, n_lines * label_height(ax))
             for name, height in zip(here, heights):
                 x, y = places[name]
+                radius = np.sqrt(areas[name] / np.pi) / POINTS / inches
                 ax.annotate(
                     labels[name],
                     xy=(x, y),
-                    xytext=(x + 0.14 * side, height),
+                    xytext=(x + max(0.14, radius + 0.03) * side, height),
                     ha="left" if side > 0 else "right",
                     va="center",
                     fontsize="small",
                     annotation_clip=False,
+                    arrowprops=line if abs(height - 1.1 * y) > label_height(ax) else None,
                 )
         x, y = np.reshape(list(places.values()), (-1, 2)).T
         ax.scatter(
             x,
             y,
-            s=[SMALLEST_NODE + LARGEST_NODE * size.get(name, 0.0) / largest for name in places],
-            color=[SHOWN if is_shown.get(name, True) else NOT_SHOWN for name in places],
-            edgecolor="white",
+            s=list(areas.values()),
+            color=[
+                on_paper(ax, SHOWN if is_shown.get(name, True) else NOT_SHOWN) for name in places
+            ],
+            edgecolor=on_paper(ax, "1"),
             linewidth=1.5,
             zorder=3,
         )
@@ -225,12 +248,12 @@ class InteractionNetworkDisplay:
         if self._is_tested:
             kinds = {
                 FOUND: "act together",
-                NOT_FOUND: "used together; not shown to act together",
+                on_paper(ax, NOT_FOUND): "used together; not shown to act together",
             }
         else:
             kinds = {POSITIVE: "positive weight", NEGATIVE: "negative weight"}
         # The legend explains what is in the picture and nothing else.
-        drawn = {self._color(pair) for pair in self.pairs_.itertuples()}
+        drawn = {self._color(ax, pair) for pair in self.pairs_.itertuples()}
         handles = [
             Line2D([], [], color=color, linewidth=3, label=label)
             for color, label in kinds.items()
@@ -243,18 +266,23 @@ class InteractionNetworkDisplay:
             handles=handles,
             frameon=False,
             fontsize="small",
-            ncols=2,
+            ncols=2 if inches_per_unit(ax) >= ROOM else 1,
             loc="upper center",
             bbox_to_anchor=(0.5, 0.03),
         )
         title = "circle: weight of a feature · line: weight of a pair"
         if self._is_tested:
-            title += "\ndark circle: the feature matters on its own"
+            title += "\nsolid circle: the feature matters on its own"
         ax.set_title(title, fontsize="medium")
+
+
+def inches_per_unit(ax: Axes) -> float:
+    """Inches of the circle's radius."""
+    size = ax.get_window_extent()
+    pixels = min(size.width / (2 * WIDTH), size.height / (2 * HEIGHT))
+    return float(pixels / ax.figure.dpi)
 
 
 def label_height(ax: Axes, font_points: float = 9.0) -> float:
     """Height of a line of small text in units of the circle's radius."""
-    size = ax.get_window_extent()
-    pixels_per_unit = min(size.width / (2 * WIDTH), size.height / (2 * HEIGHT))
-    return 1.3 * font_points / 72 * ax.figure.dpi / pixels_per_unit
+    return 1.3 * font_points / POINTS / inches_per_unit(ax)

@@ -221,7 +221,8 @@ class SurfacePanels(Panels):
             who = short_names([self.effect.classes[self.shown[0]]])[0] if is_alone else "the class"
             words = {"black": f"samples of {who}{some}", "white": f"other samples{some}"}
         points = [
-            Line2D([], [], ls="", marker="o", ms=4, mfc=face, mec="black", label=label)
+            # Seen on white and on dark paper.
+            Line2D([], [], ls="", marker="o", ms=5, mfc=face, mec="0.5", label=label)
             for face, label in words.items()
         ]
         return [*super().marks(), *points]
@@ -294,7 +295,7 @@ class CurvePanels(Panels):
         handles.append(Patch(color="0.85", label="95 % interval"))
         if np.any(self.support[:, strongest] < FEW):
             label = f"thin: fewer than {FEW} samples near"
-            handles.append(Line2D([], [], color="black", linewidth=0.8, label=label))
+            handles.append(Line2D([], [], color="0.5", linewidth=0.8, label=label))
         return handles
 
     def panel_size(self) -> tuple[float, float]:

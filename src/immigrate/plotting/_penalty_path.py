@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.plotting.style import PALETTE, require_matplotlib, short_names, spread_labels
+from immigrate.plotting.style import (
+    PALETTE,
+    line_colours,
+    on_paper,
+    require_matplotlib,
+    short_names,
+    spread_labels,
+)
 from immigrate.typing import Array
 
 if TYPE_CHECKING:
@@ -129,7 +136,7 @@ class PenaltyPathDisplay:
         self._plot_counts(axes[1])
         self._plot_weights(axes[2], top)
         for ax in axes:
-            ax.axvline(self._chosen, color="0.75", linewidth=1, zorder=0)
+            ax.axvline(self._chosen, color=on_paper(ax, "0.75"), linewidth=1, zorder=0)
             ax.spines[["top", "right"]].set_visible(False)
             ax.set_xticks(*self._ticks(), rotation=45)
         axes[-1].set_xlabel("strength of the penalty")
@@ -169,7 +176,7 @@ class PenaltyPathDisplay:
             marker="o",
             markersize=13,
             markerfacecolor="none",
-            markeredgecolor="black",
+            markeredgecolor=on_paper(ax, "0"),
             linestyle="none",
         )
         ax.set_ylabel("selection\ncriterion")
@@ -207,9 +214,9 @@ class PenaltyPathDisplay:
         by_size = np.argsort(-np.abs(tracks).max(axis=0, initial=0.0), kind="stable")
         names = short_names(self.feature_names, most=18)
         grey = tracks[:, by_size[top:MOST_GREY]]
-        ax.plot(self._positions, grey, color="0.88", linewidth=0.6, zorder=0)
+        ax.plot(self._positions, grey, color=on_paper(ax, "0.88"), linewidth=0.6, zorder=0)
         ends = []
-        for color, k in zip(cycle(PALETTE), by_size[:top]):
+        for color, k in zip(cycle(line_colours(ax)), by_size[:top]):
             ax.plot(self._positions, tracks[:, k], color=color, marker="o", markersize=3)
             ends.append((tracks[-1, k], f"{names[a[k]]} × {names[b[k]]}", color))
         ax.set_ylabel("weight of a pair")

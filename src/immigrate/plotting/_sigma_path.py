@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.plotting.style import PALETTE, require_matplotlib, short_names, spread_labels
+from immigrate.plotting.style import (
+    PALETTE,
+    line_colours,
+    on_paper,
+    require_matplotlib,
+    short_names,
+    spread_labels,
+)
 from immigrate.typing import Array
 
 if TYPE_CHECKING:
@@ -124,7 +131,8 @@ class SigmaPathDisplay:
         self._plot_costs(axes[1])
         self._plot_weights(axes[2], top)
         for ax in axes:
-            ax.axvline(self._chosen["sigma"], color="0.75", linewidth=1, zorder=0)
+            chosen = self._chosen["sigma"]
+            ax.axvline(chosen, color=on_paper(ax, "0.75"), linewidth=1, zorder=0)
             ax.spines[["top", "right"]].set_visible(False)
             ax.set_xscale("log")
             ax.set_xticks(self._sigmas, [f"{sigma:.3g}" for sigma in self._sigmas])
@@ -142,7 +150,7 @@ class SigmaPathDisplay:
         if scores["penalty"].nunique() > MOST_PENALTIES:
             scores = scores[scores["penalty"] == self._chosen["penalty"]]
         curves = list(scores.groupby(["penalty", "rule"], sort=False, dropna=False))
-        for k, (color, (_, curve)) in enumerate(zip(cycle(PALETTE), curves)):
+        for k, (color, (_, curve)) in enumerate(zip(cycle(line_colours(ax)), curves)):
             sigma = curve["sigma"] * BESIDE ** (k - (len(curves) - 1) / 2)
             ax.errorbar(
                 sigma,
@@ -163,12 +171,14 @@ class SigmaPathDisplay:
             marker="o",
             markersize=13,
             markerfacecolor="none",
-            markeredgecolor="black",
+            markeredgecolor=on_paper(ax, "0"),
             linestyle="none",
             label=f"chosen: sigma = {self._chosen['sigma']:.3g},\n{self._label(self._chosen)}",
         )
         ax.set_ylabel("selection criterion")
-        ax.set_title("Used to choose sigma; not an estimate of performance", fontsize="medium")
+        ax.set_title(
+            "Used to choose sigma; not an estimate of performance", fontsize="medium", loc="left"
+        )
         ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 
     def _label(self, candidate: pd.Series) -> str:
@@ -188,12 +198,11 @@ class SigmaPathDisplay:
         tracks = self.weights[:, a, b]  # (n_sigmas, n_weights)
         by_size = np.argsort(-np.abs(tracks).max(axis=0), kind="stable")
         strongest = by_size[:top]
-        names = short_names(self.feature_names)
-        ax.plot(
-            self._sigmas, tracks[:, by_size[:MOST_GREY]], color="0.88", linewidth=0.6, zorder=0
-        )
+        names = short_names(self.feature_names, most=20)
+        grey = on_paper(ax, "0.88")
+        ax.plot(self._sigmas, tracks[:, by_size[:MOST_GREY]], color=grey, linewidth=0.6, zorder=0)
         ends = []
-        for color, k in zip(cycle(PALETTE), strongest):
+        for color, k in zip(cycle(line_colours(ax)), strongest):
             ax.plot(self._sigmas, tracks[:, k], color=color, marker="o", markersize=3)
             label = names[a[k]] if a[k] == b[k] else f"{names[a[k]]} × {names[b[k]]}"
             ends.append((tracks[0, k], label, color))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Up to so many features each cell shows its number.
 MOST_NUMBERED = 10
+POINTS = 72  # in an inch
+SMALLEST_NAME, LARGEST_NAME = 4.0, 8.3  # points
 
 
 class WeightMatrixDisplay:
@@ -150,7 +152,7 @@ class WeightMatrixDisplay:
         names = short_names(self.feature_names[i] for i in self.shown_)
         ax.set_xticks(range(len(names)), names, rotation=90)
         ax.set_yticks(range(len(names)), names)
-        ax.tick_params(length=0, labelsize="small")
+        ax.tick_params(length=0, labelsize=fitting_size(ax, len(names)))
         ax.spines[:].set_visible(False)
         n_features = len(self.weights)
         if len(names) < n_features:
@@ -167,6 +169,13 @@ class WeightMatrixDisplay:
             ax.text(
                 j, i, f"{weight:z.2f}", ha="center", va="center", color=color, fontsize="x-small"
             )
+
+
+def fitting_size(ax: Axes, n: int) -> float:
+    """Points of names, one for each row, that do not touch."""
+    size = ax.get_window_extent()
+    points = POINTS * min(size.width, size.height) / ax.figure.dpi / n
+    return float(np.clip(0.8 * points, SMALLEST_NAME, LARGEST_NAME))
 
 
 def weights_of(estimator: Any) -> dict[str, Any]:

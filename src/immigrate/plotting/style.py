@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, readable with every common colour blindness.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5C00", "#000000")
+
+LINE_OF_SMALL_TEXT = 0.15
+"""Inches."""
 
 
 def require_matplotlib(name: str) -> Any:
@@ -27,18 +31,74 @@ def require_matplotlib(name: str) -> Any:
     return plt
 
 
+def is_dark(ax: Axes) -> bool:
+    """Whether the paper is dark; where it shows what is below, text says which it is."""
+    import matplotlib as mpl
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, alpha = to_rgba(ax.figure.get_facecolor())
+    if not alpha:
+        red, green, blue, _ = 1 - np.array(to_rgba(mpl.rcParams["text.color"]))
+    return bool(0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
+
+
+def on_paper(ax: Axes, grey: str) -> str:
+    """A grey that stands out from the paper as much as this one does from white.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    grey : str
+        From "0", black, to "1", white.
+    """
+    return f"{1 - float(grey) ** 1.5:.3g}" if is_dark(ax) else grey
+
+
+def line_colours(ax: Axes) -> list[str]:
+    """The palette, with white in place of black on dark paper."""
+    return [*PALETTE[:-1], on_paper(ax, "0")]
+
+
 def short_names(names: Iterable[Any], most: int = 32) -> list[str]:
     """Names to write in a picture: at most so many characters each where they stay distinct."""
     names = [str(name) for name in names]
     while True:
-        short = [_shortened(name, most) for name in names]
-        if len(set(short)) == len(set(names)):
-            # matplotlib takes what stands between dollar signs for mathematics.
-            return [name.replace("$", r"\$") for name in short]
+        for shorten in (_shortened, _shortened_around):
+            short = shorten(names, most)
+            if len(set(short)) == len(set(names)):
+                # matplotlib takes what stands between dollar signs for mathematics.
+                return [name.replace("$", r"\$") for name in short]
         most += 8
 
 
-def _shortened(name: str, most: int) -> str:
+def _shortened_around(names: Sequence[str], most: int) -> list[str]:
+    """Names whose ends are alike, with what follows their common beginning."""
+    alike = dict(zip(names, _shortened(names, most)))
+    order = sorted(alike, key=lambda name: alike[name])
+    for _, group in groupby(order, key=lambda name: alike[name]):
+        some = list(group)
+        if len(some) == 1:
+            continue
+        head, tail = most // 3, most - most // 3 - 2
+        # A few signs before the first that differs, so that a word of it can be read.
+        start = max(head, _alike_signs(some) - tail // 2)
+        for name in some:
+            end = "…" if start + tail < len(name) else ""
+            alike[name] = f"{name[:head]}…{name[start : start + tail]}{end}"
+    return [alike[name] for name in names]
+
+
+def _alike_signs(names: Sequence[str]) -> int:
+    """How many signs all begin with."""
+    is_alike = [len(set(signs)) == 1 for signs in zip(*names)]
+    return [*is_alike, False].index(False)
+
+
+def _shortened(names: Sequence[str], most: int) -> list[str]:
+    return [_with_ellipsis(name, most) for name in names]
+
+
+def _with_ellipsis(name: str, most: int) -> str:
     """The name, with an ellipsis in its middle where it is longer than `most` characters."""
     if len(name) <= most:
         return name
@@ -59,9 +119,12 @@ def spread_labels(
         Where the lines end, in data units.
     ends : list of (y, text, color)
     height : float
-        Least distance between two labels, as a fraction of the height of the axes.
+        Least distance between two labels, as a fraction of the height of the axes; more where
+        the axes are small.
     """
     low, high = ax.get_ylim()
+    inches = ax.get_window_extent().height / ax.figure.dpi
+    height = max(height, LINE_OF_SMALL_TEXT / inches)
     order = sorted(range(len(ends)), key=lambda i: ends[i][0])
     wanted = np.array([(ends[i][0] - low) / (high - low) for i in order])
     placed = spaced(wanted, height)

@@ -29,13 +29,39 @@ def p_text(p: float | None) -> str:
     """
     if p is None or isnan(p):
         return "–"
-    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+    return "< 0.0001" if p < 1e-4 else "1" if p > 0.995 else f"{p:#.2g}"
 
 
 def percent(share: float) -> str:
     """A share in percent, with a decimal where 0 or 100 would not be true."""
     text = f"{100 * share:.0f} %"
     return f"{100 * share:.1f} %" if text in ("0 %", "100 %") and share not in (0, 1) else text
+
+
+def auc_text(auc: float) -> str:
+    """An AUC; with a third decimal where 1.00 would not be true.
+
+    Examples
+    --------
+    >>> from immigrate.report._answers import auc_text
+    >>> auc_text(0.817), auc_text(0.996), auc_text(1.0), auc_text(0.9998)
+    ('0.82', '0.996', '1.00', '> 0.999')
+    """
+    if auc < 0.995 or auc == 1:
+        return f"{auc:.2f}"
+    return "> 0.999" if auc >= 0.9995 else f"{auc:.3f}"
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things, of one or of many.
+
+    Examples
+    --------
+    >>> from immigrate.report._answers import counted
+    >>> counted(1, "pair"), counted(1200, "pair")
+    ('1 pair', '1,200 pairs')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def size_text(row: dict[str, Any]) -> str:
@@ -117,7 +143,7 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
         return _answer(question, ["Not tested"], why, is_none=True)
     found, n = test["found"], test["n_pairs"]
     if not found:
-        remark = f"Smallest adjusted p of {n:,} pairs: {p_text(test['least_p'])}. " + (
+        remark = f"Smallest adjusted p of {counted(n, 'pair')}: {p_text(test['least_p'])}. " + (
             "The features' own effects tell the classes apart so well that nothing is left for a "
             "pair to explain."
             if test["is_separated"]
@@ -129,7 +155,8 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
     return _answer(
         question,
         _headline(pairs),
-        f"{len(found)} of {n:,} pairs, beyond the features' own effects, {test['error']}.",
+        f"{len(found)} of {counted(n, 'pair')}, beyond the features' own effects, "
+        f"{test['error']}.",
         details=[
             _evidence(pair, row, f"size {size_text(row)}")
             for pair, row in zip(pairs[:MOST_DETAILED], found)
@@ -149,12 +176,13 @@ def _of_predictions(found: dict[str, Any] | None, n_classes: int) -> Answer:
         return _answer(question, ["Not measured"], why, is_none=True)
     guess = percent(1 / n_classes)
     plain, balanced, auc = (found[name] for name in ("accuracy", "balanced_accuracy", "auc"))
+    value, low, high = (auc_text(auc[name]) for name in ("value", "low", "high"))
     details = [
-        f"AUC {auc['value']:.2f} ({auc['low']:.2f} to {auc['high']:.2f}); guessing gives 0.50",
+        f"AUC {value} ({low} to {high}); guessing gives 0.50",
         f"balanced accuracy {_in_percent(balanced)}; guessing gives {guess}",
     ]
     if found["is_imbalanced"]:
-        headline, remark = f"AUC {auc['value']:.2f}", _of_imbalance(found, 1 / n_classes)
+        headline, remark = f"AUC {value}", _of_imbalance(found, 1 / n_classes)
     else:
         headline, remark = f"{percent(plain['value'])} right", ""
         largest = percent(found["largest_class"])

@@ -8,7 +8,7 @@ import json
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from immigrate.report._answers import p_text, percent
+from immigrate.report._answers import counted, p_text, percent
 
 if TYPE_CHECKING:
     import jinja2
@@ -24,6 +24,7 @@ SCRIPTS = (
     "main.js",
 )
 STYLES = ("page.css",)
+MOST_IN_HEADLINE = 60
 # What would end the element that holds the data, or begin a comment in it.
 ESCAPED = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
@@ -102,7 +103,8 @@ def template_environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(percent=percent, p=p_text, measure=measure, whole=whole)
+    environment.filters.update(percent=whole_percent, p=p_text, measure=measure, whole=whole)
+    environment.filters.update(brief=brief, counted=counted)
     return environment
 
 
@@ -111,8 +113,26 @@ def whole(text: str) -> str:
     return text.replace(" %", "\u00a0%").replace("p < ", "p\u00a0<\u00a0")
 
 
+def whole_percent(share: float) -> str:
+    """A share in percent that no line ends in."""
+    return whole(percent(share))
+
+
+def brief(name: str) -> str:
+    """A name for a headline; a very long one with an ellipsis in its middle.
+
+    Examples
+    --------
+    >>> from immigrate.report._page import brief
+    >>> brief("age"), len(brief("x" * 300))
+    ('age', 60)
+    """
+    half = MOST_IN_HEADLINE // 2
+    return name if len(name) <= MOST_IN_HEADLINE else f"{name[:half]}…{name[1 - half :]}"
+
+
 def measure(found: dict[str, float], as_share: bool = True) -> str:
     """A measure with its interval."""
     form = "{:.1%}" if as_share else "{:.3f}"
     value, low, high = (form.format(found[name]) for name in ("value", "low", "high"))
-    return f"{value} ({low} to {high})".replace("%", " %")
+    return whole(f"{value} ({low} to {high})".replace("%", " %"))

@@ -148,7 +148,7 @@ def row_notes(values: Array, counts: Codes, given: Given) -> Iterator[str]:
         )
     share = float(np.isnan(values).mean())
     if share:
-        yield f"{share:.1%} of the values are missing; no row is dropped for that."
+        yield f"{100 * share:.1f} % of the values are missing; no row is dropped for that."
     if counts.max() > 4 * counts.min():
         yield (
             "The classes are of very different size: compare the accuracy with the share of the "

@@ -22,11 +22,23 @@ const byId = id => document.getElementById(id);
 
 // FIRST STRONG ISOLATE ... POP: a name of another script turns nothing around it.
 const isolated = name => `\u2068${name}\u2069`;
-function shortened(name, most) {
+// Room is measured and not guessed from a count: signs are of very different width.
+const pen = document.createElement("canvas").getContext("2d");
+function widthOf(text, size = 12) {
+  pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+// The name, with an ellipsis in its middle where it is wider than its room.
+function fitted(name, room, size = 12) {
   const signs = Array.from(name);
-  if (signs.length <= most) return name;
-  const head = Math.ceil((most - 1) / 2);
-  return signs.slice(0, head).join("") + "…" + signs.slice(signs.length - (most - 1 - head)).join("");
+  const kept = most => {
+    const head = Math.ceil(most / 2);
+    return `${signs.slice(0, head).join("")}…${signs.slice(signs.length - (most - head)).join("")}`;
+  };
+  if (widthOf(name, size) <= room) return name;
+  let most = signs.length - 1;
+  while (most > 1 && widthOf(kept(most), size) > room) most = most > 80 ? 80 : most - 1;
+  return kept(most);
 }
 function nameNode(name) {
   return el("bdi", { title: name }, name);
@@ -34,18 +46,28 @@ function nameNode(name) {
 function pairNode(a, b) {
   return el("span", {}, nameNode(a), el("span", { class: "times" }, " × "), nameNode(b));
 }
-function label(name, most, attributes) {
-  const text = draw("text", attributes, isolated(shortened(name, most)));
-  if (Array.from(name).length > most) text.append(draw("title", {}, name));
+function label(name, room, attributes) {
+  const size = attributes["font-size"] || (attributes.class === "soft-text" ? 11 : 12),
+    shown = fitted(name, room, size);
+  const text = draw("text", attributes, isolated(shown));
+  if (shown !== name) text.append(draw("title", {}, name));
   return text;
 }
 
-const pText = p => (p === null || p === undefined ? "–" : p < 1e-4 ? "< 0.0001" : String(+p.toPrecision(2)));
-// A number and its sign stay on one line.
-const percentText = x => `${(100 * x).toFixed(x > 0.995 && x < 1 ? 1 : 0)}\u00a0%`;
+const pText = p =>
+  p === null || p === undefined ? "–" : p < 1e-4 ? "<\u00a00.0001" : p > 0.995 ? "1" : p.toPrecision(2);
+// As in the answers above: halves to even, and a decimal where 0 or 100 would not be true.
+const toEven = x => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
+function percentText(x) {
+  const whole = toEven(100 * x),
+    isTrue = (whole !== 0 && whole !== 100) || x === 0 || x === 1;
+  // A number and its sign stay on one line.
+  return `${isTrue ? whole : (100 * x).toFixed(1)}\u00a0%`;
+}
 const numberText = x =>
   x === null || x === undefined ? "–" : Math.abs(x) < 5e-4 ? "0" : x.toFixed(3).replace("-", "−");
-const short = x => String(+x.toPrecision(3));
+const short = x => String(+x.toPrecision(3)).replaceAll("-", "−");
+const countText = n => n.toLocaleString("en");
 function sizeText(size, low, high) {
   if (size === null || size === undefined) return "–";
   const ends = low === null ? "" : ` (${low.toFixed(2)} to ${high.toFixed(2)})`;

@@ -1,6 +1,7 @@
 // Axes, frames and marks of pictures with samples.
 const samples = data.samples;
-const MOST_BANDS = 8;
+const MOST_BANDS = 8,
+  N_COLOURS = 8;
 const columnOf = place => samples.columns[place];
 // The same jitter in every browser and every time.
 function jitter(k) {
@@ -38,51 +39,65 @@ function sideOf(column, from, to, extra = []) {
   }));
   return { at, spread: at, ticks, isLog };
 }
-const FRAME = { left: 84, right: 10, top: 8, bottom: 48, width: 440, height: 330 };
-function framed(title, nameX, nameY, x, y) {
-  const { left, right, top, bottom, width, height } = FRAME,
-    svg = canvas(width, height, title);
+// A picture is drawn at the size at which it is seen, so that its texts keep theirs.
+const [WIDE, TALL] = isNarrow ? [330, 290] : [440, 330];
+const MARGIN = { right: 10, top: 8, bottom: 48 },
+  LEAST_ROW = 16;
+// sideX and sideY make a side from its two ends; the rows of many classes make a picture taller.
+function framed(title, [nameX, nameY], sideX, sideY, rows = 0) {
+  const height = Math.max(TALL, LEAST_ROW * rows + MARGIN.top + MARGIN.bottom);
+  const top = MARGIN.top,
+    bottom = height - MARGIN.bottom,
+    right = WIDE - MARGIN.right;
+  const y = sideY(bottom, top),
+    textsY = thinned(y.ticks, () => 14),
+    widest = Math.max(...textsY.map(tick => widthOf(tick.text, 11)));
+  const room = Math.min(WIDE / 3, widest + 1),
+    left = Math.max(50, 32 + room);
+  const x = sideX(left, right),
+    roomX = x.step ? Math.max(34, x.step - 4) : WIDE;
+  const svg = canvas(WIDE, height, title);
   svg.append(
-    draw("rect", {
-      class: "frame",
-      x: left,
-      y: top,
-      width: width - left - right,
-      height: height - top - bottom,
-    }),
+    draw("rect", { class: "frame", x: left, y: top, width: right - left, height: bottom - top }),
   );
-  for (const tick of thinned(x.ticks, 34)) {
-    svg.append(draw("path", { class: "axis", d: `M${tick.at},${height - bottom}v4` }));
+  for (const tick of thinned(x.ticks, text => Math.min(roomX, widthOf(text, 11)) + 6)) {
+    svg.append(draw("path", { class: "axis", d: `M${tick.at},${bottom}v4` }));
     svg.append(
-      label(tick.text, Math.max(5, Math.floor((x.step || 50) / 6.5)), {
+      label(tick.text, roomX, {
         class: "soft-text",
         x: tick.at,
-        y: height - bottom + 16,
+        y: bottom + 16,
         "text-anchor": "middle",
       }),
     );
   }
-  for (const tick of thinned(y.ticks, 14)) {
+  for (const tick of textsY) {
     svg.append(draw("path", { class: "axis", d: `M${left},${tick.at}h-4` }));
     svg.append(
-      label(tick.text, 9, { class: "soft-text", x: left - 7, y: tick.at + 4, "text-anchor": "end" }),
+      label(tick.text, room, { class: "soft-text", x: left - 7, y: tick.at + 4, "text-anchor": "end" }),
     );
   }
-  svg.append(label(nameX, 52, { x: (left + width - right) / 2, y: height - 10, "text-anchor": "middle" }));
   svg.append(
-    label(nameY, 40, {
+    label(nameX, right - left, { x: (left + right) / 2, y: height - 10, "text-anchor": "middle" }),
+  );
+  svg.append(
+    label(nameY, height - 16, {
       x: 14,
-      y: (top + height - bottom) / 2,
+      y: Math.min((top + bottom) / 2, height - 8 - Math.min(height - 16, widthOf(nameY)) / 2),
       "text-anchor": "middle",
-      transform: `rotate(-90 14 ${(top + height - bottom) / 2})`,
     }),
   );
-  return svg;
+  const upright = svg.lastChild;
+  upright.setAttribute("transform", `rotate(-90 14 ${upright.getAttribute("y")})`);
+  return { svg, x, y, ends: [left, right, bottom, top] };
 }
-function thinned(ticks, least) {
+// Ticks whose texts do not touch; `room` says how much a text takes.
+function thinned(ticks, room) {
   const kept = [];
-  for (const tick of ticks)
-    if (!kept.length || Math.abs(tick.at - kept[kept.length - 1].at) >= least) kept.push(tick);
+  for (const tick of ticks) {
+    const last = kept[kept.length - 1];
+    if (!last || Math.abs(tick.at - last.at) >= (room(tick.text) + room(last.text)) / 2) kept.push(tick);
+  }
   return kept;
 }
 // Shape and colour both say the class.
@@ -93,8 +108,10 @@ const SHAPES = [
   (x, y) => draw("rect", { x: x - 3, y: y - 3, width: 6, height: 6 }),
 ];
 function pointOf(code, x, y, row) {
-  const mark = SHAPES[code % SHAPES.length](+x.toFixed(1), +y.toFixed(1));
-  mark.setAttribute("class", `f${code % 8}`);
+  // Colours come again after eight classes, and then with the next shape.
+  const shape = SHAPES[(code + Math.floor(code / N_COLOURS)) % SHAPES.length];
+  const mark = shape(+x.toFixed(1), +y.toFixed(1));
+  mark.setAttribute("class", `f${code % N_COLOURS}`);
   mark.setAttribute("fill-opacity", 0.72);
   mark.append(draw("title", {}, `row ${row}: ${classes[code]}`));
   return mark;
@@ -115,4 +132,3 @@ function classLegend() {
     }),
   );
 }
-const bounds = () => [FRAME.left, FRAME.width - FRAME.right, FRAME.height - FRAME.bottom, FRAME.top];

@@ -34,7 +34,7 @@ function startPairs() {
     n: pairs.a.length,
     caption: test.why_untested
       ? "Pairs by weight"
-      : `Pairs by evidence${test.n_listed < test.n_pairs ? `, the ${test.n_listed.toLocaleString("en")} strongest` : ""}`,
+      : `Pairs by evidence${test.n_listed < test.n_pairs ? `, the ${countText(test.n_listed)} strongest` : ""}`,
     columns: pairColumns(pairs),
     names: i => [pairs.names[pairs.a[i]], pairs.names[pairs.b[i]]],
     found: pairs.is_found,
@@ -139,7 +139,11 @@ function startPredictions() {
       "methods",
     ),
   );
-  byId("prediction-pictures").append(confusionPicture(found), rocPicture(found), calibrationPicture(found));
+  const confusion = confusionPicture(found),
+    pictures = byId("prediction-pictures");
+  if (confusion.classList.contains("large")) pictures.before(confusion);
+  else pictures.append(confusion);
+  pictures.append(rocPicture(found), calibrationPicture(found));
   const box = byId("explained"),
     picture = el("div");
   if (!found.explained.length) return box.append("This model explains no single samples.");
@@ -180,10 +184,10 @@ byId("save-json").addEventListener("click", () =>
 );
 byId("drawn-samples").textContent = [
   samples.rows.length && samples.rows.length < samples.n
-    ? `Pictures show ${samples.rows.length} of ${samples.n} samples, drawn at random with a fixed seed.`
+    ? `Pictures show ${countText(samples.rows.length)} of ${countText(samples.n)} samples, drawn at random with a fixed seed.`
     : "",
   samples.n_without
-    ? `The values of ${samples.n_without} features with the weakest evidence are not in this file, to keep it small.`
+    ? `The values of ${countText(samples.n_without)} features with the weakest evidence are not in this file, to keep it small.`
     : "",
 ].join(" ");
 // The tables that are there without a script are saved as they stand.

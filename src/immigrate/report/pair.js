@@ -1,12 +1,14 @@
 // One pair, or one feature, with the samples.
 
 function samplesPicture(a, b, nameA, nameB) {
-  const [x0, x1, y0, y1] = bounds(),
-    A = columnOf(a),
+  const A = columnOf(a),
     B = columnOf(b);
-  const x = sideOf(A, x0, x1),
-    y = sideOf(B, y0, y1);
-  const svg = framed(`Samples: ${nameA} and ${nameB}`, nameA, nameB, x, y);
+  const { svg, x, y } = framed(
+    `Samples: ${nameA} and ${nameB}`,
+    [nameA, nameB],
+    (from, to) => sideOf(A, from, to),
+    (from, to) => sideOf(B, from, to),
+  );
   let without = 0;
   samples.rows.forEach((row, k) => {
     const u = A.values[k],
@@ -15,7 +17,7 @@ function samplesPicture(a, b, nameA, nameB) {
     else svg.append(pointOf(samples.codes[k], x.spread(u, k), y.spread(v, k + 7919), row));
   });
   const said = [
-    samples.rows.length < samples.n ? `${samples.rows.length} of ${samples.n} samples, drawn at random` : "",
+    samples.rows.length < samples.n ? `${countText(samples.rows.length)} of ${countText(samples.n)} samples, drawn at random` : "",
     without ? `${without} without a value of either are not drawn` : "",
     A.levels || B.levels ? "levels are spread out, so that samples do not hide each other" : "",
   ]
@@ -55,20 +57,24 @@ function sharesPicture(a, b, nameA, nameB) {
     if (i >= 0 && j >= 0) counts[i][j][samples.codes[k]]++;
   });
   const overall = samples.codes.filter(code => code === 1).length / samples.codes.length;
-  const [x0, x1, y0, y1] = bounds(),
-    w = (x1 - x0) / left.names.length,
-    h = (y1 - y0) / up.names.length;
-  const ticks = (names, from, step) => ({
-    ticks: names.map((text, k) => ({ at: from + (k + 0.5) * step, text })),
-    step: Math.abs(step),
-  });
-  const svg = framed(
+  const bands = names => (from, to) => {
+    const step = (to - from) / names.length;
+    return {
+      ticks: names.map((text, k) => ({ at: from + (k + 0.5) * step, text })),
+      step: Math.abs(step),
+    };
+  };
+  const {
+    svg,
+    ends: [x0, x1, y0, y1],
+  } = framed(
     `Shares of the classes by ${nameA} and ${nameB}`,
-    nameA,
-    nameB,
-    ticks(left.names, x0, w),
-    ticks(up.names, y0, h),
+    [nameA, nameB],
+    bands(left.names),
+    bands(up.names),
   );
+  const w = (x1 - x0) / left.names.length,
+    h = (y1 - y0) / up.names.length;
   counts.forEach((row, i) =>
     row.forEach((cell, j) => {
       const n = cell.reduce((sum, one) => sum + one, 0),
@@ -96,6 +102,21 @@ function sharesPicture(a, b, nameA, nameB) {
             percentText(share),
           ),
         );
+      } else if (classes.length > N_COLOURS) {
+        const most = cell.indexOf(Math.max(...cell));
+        svg.append(
+          draw("rect", {
+            ...box,
+            class: "soft-fill",
+            "fill-opacity": 0.04 + (0.5 * cell[most]) / n,
+          }),
+          label(`${classes[most]} ${percentText(cell[most] / n)}`, w - 8, {
+            x: middle,
+            y: centre + 1,
+            "text-anchor": "middle",
+            "font-weight": 650,
+          }),
+        );
       } else {
         let from = x + 6;
         cell.forEach((count, c) => {
@@ -104,7 +125,7 @@ function sharesPicture(a, b, nameA, nameB) {
             svg.append(
               draw(
                 "rect",
-                { x: from, y: centre - 12, width, height: 14, class: `f${c % 8}` },
+                { x: from, y: centre - 12, width, height: 14, class: `f${c}` },
                 draw("title", {}, `${classes[c]}: ${count} of ${n}`),
               ),
             );
@@ -115,7 +136,7 @@ function sharesPicture(a, b, nameA, nameB) {
         svg.append(
           draw(
             "text",
-            { class: "soft-text", x: middle, y: centre + 16, "text-anchor": "middle" },
+            { "font-size": 11, x: middle, y: centre + 16, "text-anchor": "middle" },
             `n = ${n}`,
           ),
         );
@@ -126,18 +147,27 @@ function sharesPicture(a, b, nameA, nameB) {
     svg,
     classes.length === 2
       ? `Share of ${classes[1]} in each part; ${percentText(overall)} of all${thirds}`
-      : `Shares of the classes in each part${thirds}`,
+      : classes.length > N_COLOURS
+        ? `The most frequent class in each part and its share${thirds}`
+        : `Shares of the classes in each part${thirds}`,
     "pair-shares",
   );
 }
 
 function surfacePicture(surface, nameA, nameB, c) {
-  const [x0, x1, y0, y1] = bounds();
   const asColumn = one =>
     one.has_levels ? { levels: one.values.map(String), values: [] } : { levels: null, values: one.values };
-  const x = sideOf(asColumn(surface.x), x0, x1),
-    y = sideOf(asColumn(surface.y), y0, y1);
-  const svg = framed(`Joint effect of ${nameA} and ${nameB}`, nameA, nameB, x, y);
+  const {
+    svg,
+    x,
+    y,
+    ends: [x0, x1, y0, y1],
+  } = framed(
+    `Joint effect of ${nameA} and ${nameB}`,
+    [nameA, nameB],
+    (from, to) => sideOf(asColumn(surface.x), from, to),
+    (from, to) => sideOf(asColumn(surface.y), from, to),
+  );
   const value = surface.value[c],
     most = Math.max(...value.flat().map(Math.abs)) || 1;
   const edges = (side, axis, from, to) =>
@@ -150,7 +180,9 @@ function surfacePicture(surface, nameA, nameB, c) {
   const across = edges(x, surface.x, x0, x1),
     along = edges(y, surface.y, y0, y1);
   const shown = classes.indexOf(surface.classes[c]),
-    below = classes.length === 2 ? 1 - shown : 7;
+    // Beside several classes grey, and orange where the class itself is grey.
+    isGrey = shown % N_COLOURS === 7,
+    below = classes.length === 2 ? 1 - shown : isGrey ? 1 : 7;
   value.forEach((row, i) =>
     row.forEach((v, j) => {
       const left = Math.min(...across[i]),
@@ -161,9 +193,11 @@ function surfacePicture(surface, nameA, nameB, c) {
           {
             x: left.toFixed(1),
             y: top.toFixed(1),
-            width: (Math.max(...across[i]) - left + 0.4).toFixed(1),
-            height: (Math.max(...along[j]) - top + 0.4).toFixed(1),
-            class: `f${(v >= 0 ? shown : below) % 8}`,
+            width: (Math.max(...across[i]) - left).toFixed(1),
+            height: (Math.max(...along[j]) - top).toFixed(1),
+            // Cells that overlap, or leave a gap, would draw a grid.
+            "shape-rendering": "crispEdges",
+            class: `f${(v >= 0 ? shown : below) % N_COLOURS}`,
             "fill-opacity": (((surface.is_sure[c][i][j] ? 0.62 : 0.22) * Math.abs(v)) / most).toFixed(3),
           },
           draw("title", {}, `${v >= 0 ? "+" : "−"}${Math.abs(v).toPrecision(2)}`),
@@ -183,10 +217,10 @@ function surfacePicture(surface, nameA, nameB, c) {
         );
     }),
   );
-  const other = classes.length === 2 ? ` ${classes[below]} where it is negative;` : " grey where it is negative;";
+  const colour = classes.length === 2 ? classes[below] : isGrey ? "orange" : "grey";
   return figure(
     svg,
-    `What the pair adds to the log-odds of ${surface.classes[c]} beyond both features alone: at most ±${most.toPrecision(2)};${other} pale where the interval holds 0`,
+    `What the pair adds to the log-odds of ${surface.classes[c]} beyond both features alone: at most ±${most.toPrecision(2)}; ${colour} where it is negative; pale where the interval holds 0`,
     "pair-effect",
   );
 }
@@ -264,7 +298,7 @@ function showFeature(i) {
         "p",
         {},
         el("b", {}, features.is_found[i] ? "Shown to matter" : "Not shown to matter on its own"),
-        `: adjusted p ${pText(features.p_adjusted[i])}, given the others ${pText(features.given_adjusted[i])}.`,
+        `: adjusted p ${pText(features.p_adjusted[i])}; given the others adjusted p ${pText(features.given_adjusted[i])}, size ${sizeText(features.size[i], features.low[i], features.high[i])}.`,
         features.in_pair[i] ? " It is in a pair that acts together." : "",
       ),
       ...wordsOf(features.direction[i]),
@@ -272,11 +306,14 @@ function showFeature(i) {
   }
   const column = columnOf(place);
   if (column) {
-    const [x0, x1, y0, y1] = bounds(),
-      known = { levels: classes, values: samples.codes };
-    const x = sideOf(column, x0, x1),
-      y = sideOf(known, y0, y1);
-    const svg = framed(`Samples by class: ${name}`, name, data.target || "class", x, y);
+    const known = { levels: classes, values: samples.codes };
+    const { svg, x, y } = framed(
+      `Samples by class: ${name}`,
+      [name, data.target || "class"],
+      (from, to) => sideOf(column, from, to),
+      (from, to) => sideOf(known, from, to),
+      classes.length,
+    );
     samples.rows.forEach((row, k) => {
       if (column.values[k] !== null)
         svg.append(

@@ -41,12 +41,22 @@ function heatMap(threshold, openPair, openFeature) {
   const { pairs, features } = data,
     places = placesByEvidence(pairs, MOST_IN_MAP),
     m = places.length;
-  const side = Math.max(14, Math.min(40, Math.floor(470 / m))),
-    left = 190,
+  const widest = Math.max(...places.map(place => widthOf(pairs.names[place])));
+  const room = Math.min(isNarrow ? 110 : 180, widest + 1),
+    roomBelow = Math.min(110, widest + 1),
+    left = room + 14,
     top = 12;
-  const width = left + m * side + 14,
-    height = top + m * side + 120;
+  const side = Math.max(16, Math.min(40, Math.floor(((isNarrow ? 330 : 620) - left - 14) / m)));
+  // Names below lean to the left: the first ones need room there.
+  const width = Math.max(left + m * side + 14, 326),
+    foot = top + m * side + 0.82 * roomBelow + 24,
+    height = foot + 34;
   const svg = canvas(width, height, `Map of the evidence for pairs of ${m} features`, "group");
+  svg.style.maxWidth = `${1.3 * width}px`;
+  // Where the cells would be too small for a finger the map is wider than the screen.
+  svg.style.minWidth = isNarrow && width > 340 ? `${width}px` : "0";
+  const fullness = p =>
+    p !== null && p > threshold ? 0.04 + 0.25 * strength(p) : 0.06 + 0.94 * strength(p);
   const at = new Map(places.map((place, k) => [place, k])),
     own = new Map(features.name.map((name, i) => [name, i]));
   const rectOf = (i, j, p, isFound, title, act) =>
@@ -63,7 +73,7 @@ function heatMap(threshold, openPair, openFeature) {
         "aria-label": title,
         "data-row": i,
         "data-column": j,
-        "fill-opacity": p !== null && p > threshold ? 0.04 + 0.25 * strength(p) : 0.06 + 0.94 * strength(p),
+        "fill-opacity": fullness(p),
         onclick: act,
       },
       draw("title", {}, title),
@@ -71,10 +81,11 @@ function heatMap(threshold, openPair, openFeature) {
   places.forEach((place, k) => {
     const name = pairs.names[place],
       middle = top + (k + 0.6) * side;
-    svg.append(label(name, 26, { x: left - 8, y: middle + 2, "text-anchor": "end" }));
+    svg.append(label(name, room, { x: left - 8, y: middle + 2, "text-anchor": "end" }));
     const x = left + (k + 0.6) * side,
-      y = top + m * side + 12;
-    svg.append(label(name, 16, { x, y, "text-anchor": "end", transform: `rotate(-55 ${x} ${y})` }));
+      y = top + m * side + 12,
+      most = Math.min(roomBelow, (x - 4) / Math.cos((55 * Math.PI) / 180));
+    svg.append(label(name, most, { x, y, "text-anchor": "end", transform: `rotate(-55 ${x} ${y})` }));
     const i = own.get(name);
     if (i !== undefined) {
       const p = features.p_adjusted[i];
@@ -100,11 +111,27 @@ function heatMap(threshold, openPair, openFeature) {
       svg.append(rect);
     }
   }
+  svg.append(draw("text", { class: "soft-text", x: 2, y: foot + 12 }, "adjusted p"));
+  [1, 0.05, 1e-3, 1e-6].forEach((p, k) => {
+    const x = 74 + 62 * k;
+    svg.append(
+      draw("rect", {
+        class: "accent-fill",
+        x,
+        y: foot,
+        width: 14,
+        height: 14,
+        rx: 2,
+        "fill-opacity": fullness(p),
+      }),
+      draw("text", { class: "soft-text", x: x + 19, y: foot + 12 }, ["1", "0.05", "0.001", "≤ 10⁻⁶"][k]),
+    );
+  });
   walkable(svg, [...svg.querySelectorAll(".cell")]);
   const rest = new Set([...pairs.a, ...pairs.b]).size - m;
   return figure(
     svg,
-    `The fuller the colour, the stronger the evidence (adjusted p); framed: shown. Round: a feature on its own.${rest > 0 ? ` The ${m} features of the strongest pairs; ${rest} more are in the table.` : ""}`,
+    `The fuller the colour, the stronger the evidence; framed: shown. Round: a feature on its own.${rest > 0 ? ` The ${m} features of the strongest pairs; ${countText(rest)} more are in the table.` : ""}`,
     "pairs-map",
   );
 }
@@ -125,17 +152,19 @@ function network(threshold, openPair) {
     return el(
       "p",
       { class: "notice" },
-      `No pair has an adjusted p up to ${pText(threshold)}, and none is shown to act together. Move the threshold to see weaker ones.`,
+      `No pair has an adjusted p up to ${threshold}, and none is shown to act together. Move the threshold to see weaker ones.`,
     );
-  const width = 560,
+  const width = isNarrow ? 330 : 560,
     height = nodes.length < 5 ? 320 : 420,
     radius = height / 2 - 46,
+    // Names stand beside the nodes.
+    reach = isNarrow ? Math.min(radius, width / 2 - 84) : radius,
     x0 = width / 2,
     y0 = height / 2;
   const spot = new Map(
     nodes.map((place, k) => {
       const turn = 2 * Math.PI * (k / nodes.length) - Math.PI / 2 + (nodes.length === 2 ? Math.PI / 2 : 0);
-      return [place, { x: x0 + radius * Math.cos(turn), y: y0 + radius * Math.sin(turn), turn }];
+      return [place, { x: x0 + reach * Math.cos(turn), y: y0 + radius * Math.sin(turn), turn }];
     }),
   );
   const svg = canvas(width, height, `Network of ${lines.length} pairs`, "group");
@@ -176,14 +205,14 @@ function network(threshold, openPair) {
   }
   for (const [place, { x, y, turn }] of spot) {
     svg.append(draw("circle", { cx: x, cy: y, r: 6, class: "accent-fill" }));
-    const cosine = Math.cos(turn),
-      anchor = cosine > 0.3 ? "start" : cosine < -0.3 ? "end" : "middle";
-    const room = anchor === "middle" ? 34 : Math.floor((width / 2 - radius * Math.abs(cosine) - 14) / 6.6);
+    const [aside, above] = [Math.cos(turn), Math.sin(turn)].map(one => Math.round(10 * one) / 10);
+    // Straight above or below a node a name has the room of both sides.
+    const room = aside ? width / 2 - reach * Math.abs(aside) - 16 : width - 20;
     svg.append(
-      label(pairs.names[place], Math.max(8, room), {
-        x: x + 11 * cosine,
-        y: y + 4 + (anchor === "middle" ? 16 * Math.sign(Math.sin(turn)) : 0),
-        "text-anchor": anchor,
+      label(pairs.names[place], room, {
+        x: x + 11 * Math.sign(aside),
+        y: y + 4 + (aside ? 8 : 16) * above,
+        "text-anchor": aside > 0 ? "start" : aside < 0 ? "end" : "middle",
       }),
     );
   }

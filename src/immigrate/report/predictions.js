@@ -27,7 +27,8 @@ function unitFrame(svg, x, y, names) {
     ),
   );
 }
-const classOf = name => Math.max(0, classes.indexOf(name)) % 8;
+const placeOf = name => Math.max(0, classes.indexOf(name));
+const classOf = name => placeOf(name) % N_COLOURS;
 function curveLegend(curves) {
   return el(
     "div",
@@ -37,106 +38,112 @@ function curveLegend(curves) {
     ),
   );
 }
-function rocPicture(found) {
-  const svg = canvas(320, 300, "ROC curve"),
+const lineOf = (curve, x, y) =>
+  "M" + curve.x.map((u, k) => `${x(u).toFixed(1)},${y(curve.y[k]).toFixed(1)}`).join("L");
+function curvePicture(title, names, curves, shown, marks) {
+  const svg = canvas(320, 300, title),
     x = linear(0, 1, 52, 304),
     y = linear(0, 1, 252, 12);
-  unitFrame(svg, x, y, ["share of the others taken for it", "share of the class recognised"]);
-  for (const curve of found.roc)
-    svg.append(
-      draw("path", {
-        class: `curve s${classOf(curve.label)}`,
-        d: "M" + curve.x.map((u, k) => `${x(u).toFixed(1)},${y(curve.y[k]).toFixed(1)}`).join("L"),
-      }),
-    );
-  const box = figure(
-    svg,
-    `ROC${found.roc.length > 1 ? ", each class against the rest" : ` of ${found.roc[0].label}`}: AUC ${found.auc.value.toFixed(3)}`,
-    "roc",
-  );
-  if (found.roc.length > 1) box.prepend(curveLegend(found.roc));
-  return box;
-}
-function calibrationPicture(found) {
-  const svg = canvas(320, 300, "Calibration"),
-    x = linear(0, 1, 52, 304),
-    y = linear(0, 1, 252, 12);
-  unitFrame(svg, x, y, ["predicted probability", "share that was of the class"]);
-  const isOne = found.calibration.length === 1;
-  for (const curve of found.calibration) {
-    const c = classOf(curve.label);
-    if (isOne)
-      curve.x.forEach((u, k) =>
-        svg.append(
-          draw("path", {
-            class: `s${c}`,
-            "stroke-opacity": 0.5,
-            d: `M${x(u)},${y(curve.low[k])}V${y(curve.high[k])}`,
-          }),
-        ),
-      );
-    svg.append(
-      draw("path", {
-        class: `curve s${c}`,
-        "stroke-opacity": 0.6,
-        d: "M" + curve.x.map((u, k) => `${x(u).toFixed(1)},${y(curve.y[k]).toFixed(1)}`).join("L"),
-      }),
-    );
-    curve.x.forEach((u, k) =>
-      svg.append(
-        draw(
-          "circle",
-          { class: `f${c}`, cx: x(u), cy: y(curve.y[k]), r: 3.5 },
-          draw("title", {}, `${curve.label}: predicted ${percentText(u)}, seen ${percentText(curve.y[k])}`),
-        ),
-      ),
-    );
+  unitFrame(svg, x, y, names);
+  for (const curve of curves.filter(one => !shown.includes(one)))
+    svg.append(draw("path", { class: "grid", d: lineOf(curve, x, y) }));
+  for (const curve of shown) {
+    svg.append(draw("path", { class: `curve s${classOf(curve.label)}`, d: lineOf(curve, x, y) }));
+    if (marks) svg.append(...marks(curve, x, y));
   }
-  const box = figure(
-    svg,
-    `Calibration${isOne ? ` of ${found.calibration[0].label}` : ""}: on the diagonal probabilities mean what they say`,
-    "calibration",
-  );
-  if (!isOne) box.prepend(curveLegend(found.calibration));
-  return box;
+  return svg;
 }
-function confusionPicture(found) {
-  const k = found.labels.length,
-    left = 92,
-    top = 44,
-    side = Math.min(90, 220 / k);
-  const svg = canvas(left + k * side + 10, top + k * side + 26, "Confusion matrix");
-  svg.append(
-    draw(
-      "text",
-      { class: "soft-text", x: left + (k * side) / 2, y: 12, "text-anchor": "middle" },
-      "predicted",
+// Of many classes one at a time: more curves than colours cannot be told apart.
+function curvesBox(id, curves, pictureOf) {
+  if (curves.length === 1) return pictureOf(curves);
+  if (curves.length <= N_COLOURS) {
+    const box = pictureOf(curves);
+    box.prepend(curveLegend(curves));
+    return box;
+  }
+  const picture = el("div", {}, pictureOf([curves[0]]));
+  const choice = el(
+    "select",
+    { id, onchange: () => picture.replaceChildren(pictureOf([curves[+choice.value]])) },
+    curves.map((curve, k) => el("option", { value: k }, curve.label)),
+  );
+  return el("div", {}, el("div", { class: "tools" }, el("label", { for: id }, "Class", choice)), picture);
+}
+const others = (curves, shown) => (curves.length > shown.length ? "; grey: the other classes" : "");
+function rocPicture(found) {
+  const names = ["share of the others taken for it", "share of the class recognised"];
+  return curvesBox("roc-class", found.roc, shown =>
+    figure(
+      curvePicture("ROC curve", names, found.roc, shown),
+      found.roc.length === 1
+        ? `ROC of ${found.roc[0].label}: AUC ${found.auc.value.toFixed(3)}`
+        : `ROC, each class against the rest: mean AUC ${found.auc.value.toFixed(3)}${others(found.roc, shown)}`,
+      "roc",
     ),
   );
+}
+function calibrationPicture(found) {
+  const names = ["predicted probability", "share that was of the class"];
+  return curvesBox("calibration-class", found.calibration, shown => {
+    const marks = (curve, x, y) =>
+      curve.x.flatMap((u, k) => [
+        shown.length === 1
+          ? draw("path", {
+              class: `s${classOf(curve.label)}`,
+              "stroke-opacity": 0.5,
+              d: `M${x(u)},${y(curve.low[k])}V${y(curve.high[k])}`,
+            })
+          : "",
+        draw(
+          "circle",
+          { class: `f${classOf(curve.label)}`, cx: x(u), cy: y(curve.y[k]), r: 3.5 },
+          draw("title", {}, `${curve.label}: predicted ${percentText(u)}, seen ${percentText(curve.y[k])}`),
+        ),
+      ]);
+    return figure(
+      curvePicture("Calibration", names, found.calibration, shown, marks),
+      `Calibration${shown.length === 1 ? ` of ${shown[0].label}` : ""}: on the diagonal probabilities mean what they say${others(found.calibration, shown)}`,
+      "calibration",
+    );
+  });
+}
+const MANY_CLASSES = 10;
+function confusionPicture(found) {
+  const k = found.labels.length,
+    isLarge = k > MANY_CLASSES,
+    widest = Math.max(...found.labels.map(name => widthOf(name)));
+  const room = Math.min(90, widest + 1),
+    left = 30 + room,
+    side = isLarge ? 24 : Math.min(90, (310 - left) / k);
+  // Names that do not fit above their columns stand upright.
+  const isUpright = widest > side - 2,
+    roomAbove = isUpright ? Math.min(70, widest + 1) : 12,
+    top = 28 + roomAbove;
+  const svg = canvas(left + k * side + 2, top + k * side + 8, "Confusion matrix");
+  const middle = { x: left + (k * side) / 2, y: top + (k * side) / 2 };
   svg.append(
+    draw("text", { class: "soft-text", x: middle.x, y: 12, "text-anchor": "middle" }, "predicted"),
     draw(
       "text",
       {
         class: "soft-text",
         x: 10,
-        y: top + (k * side) / 2,
+        y: middle.y,
         "text-anchor": "middle",
-        transform: `rotate(-90 10 ${top + (k * side) / 2})`,
+        transform: `rotate(-90 10 ${middle.y})`,
       },
       "true",
     ),
   );
   found.confusion.forEach((row, i) => {
-    const total = row.reduce((sum, one) => sum + one, 0) || 1;
+    const total = row.reduce((sum, one) => sum + one, 0) || 1,
+      name = found.labels[i],
+      at = left + (i + 0.5) * side;
     svg.append(
-      label(found.labels[i], 10, { x: left - 8, y: top + (i + 0.5) * side + 4, "text-anchor": "end" }),
-    );
-    svg.append(
-      label(found.labels[i], Math.max(4, Math.floor(side / 7)), {
-        x: left + (i + 0.5) * side,
-        y: top - 8,
-        "text-anchor": "middle",
-      }),
+      label(name, room, { x: left - 8, y: top + (i + 0.5) * side + 4, "text-anchor": "end" }),
+      isUpright
+        ? label(name, roomAbove, { x: at + 4, y: top - 8, transform: `rotate(-90 ${at + 4} ${top - 8})` })
+        : label(name, side - 2, { x: at, y: top - 8, "text-anchor": "middle" }),
     );
     row.forEach((count, j) => {
       svg.append(
@@ -148,27 +155,39 @@ function confusionPicture(found) {
             width: side - 2,
             height: side - 2,
             rx: 3,
-            class: i === j ? "accent-fill" : "f1",
+            // No colour of a class: a cell belongs to two.
+            class: i === j ? "soft-fill right-cell" : "soft-fill",
             "fill-opacity": 0.06 + (0.5 * count) / total,
           },
-          draw("title", {}, `${found.labels[i]} predicted as ${found.labels[j]}: ${count} of ${total}`),
+          draw("title", {}, `${name} predicted as ${found.labels[j]}: ${count} of ${total}`),
         ),
       );
-      svg.append(
-        draw(
-          "text",
-          {
-            x: left + (j + 0.5) * side,
-            y: top + (i + 0.5) * side + 4,
-            "text-anchor": "middle",
-            "font-weight": i === j ? 650 : 400,
-          },
-          count,
-        ),
-      );
+      if (count || !isLarge)
+        svg.append(
+          draw(
+            "text",
+            {
+              x: left + (j + 0.5) * side,
+              y: top + (i + 0.5) * side + 4,
+              "text-anchor": "middle",
+              "font-size": isLarge ? 11 : 12,
+              "font-weight": i === j ? 650 : 400,
+            },
+            count,
+          ),
+        );
     });
   });
-  return figure(svg, "Counts of held-out samples; the shade is the share of the true class", "confusion");
+  const box = figure(
+    svg,
+    "Counts of held-out samples; the shade is the share of the true class, the diagonal is right",
+    "confusion",
+  );
+  if (isLarge) {
+    box.classList.add("large");
+    box.style.maxWidth = svg.style.width = `${left + k * side + 2}px`;
+  }
+  return box;
 }
 
 const PART_WORDS = {
@@ -181,26 +200,31 @@ function partsPicture(row) {
     part =>
       PART_WORDS[part.kind] || (part.feature_2 ? `${part.feature_1} × ${part.feature_2}` : part.feature_1),
   );
-  const [width, left, mostSigns] = isNarrow ? [350, 130, 19] : [560, 230, 34],
-    height = 26 * row.parts.length + 30,
+  // On a narrow screen a name stands above its bar.
+  const [width, left, step] = isNarrow ? [330, 0, 42] : [560, 230, 26],
+    height = step * row.parts.length + 30,
     most = Math.max(...row.parts.map(part => Math.abs(part.part))) || 1;
-  const zero = left + (width - left - 20) / 2,
-    x = linear(-most, most, left + 45, width - 50);
+  const x = linear(-most, most, left + 45, width - 50),
+    zero = x(0);
+  const toward = classOf(row.predicted),
+    away = classOf(row.against) === toward ? "soft-fill" : `f${classOf(row.against)}`;
   const svg = canvas(width, height, `Parts of the margin of row ${row.row}`);
-  svg.append(draw("path", { class: "axis", d: `M${x(0)},4V${height - 26}` }));
   row.parts.forEach((part, k) => {
-    const y = 26 * k + 6,
+    const y = step * (k + 1) - 20,
       end = x(part.part),
       isUp = part.part >= 0;
-    svg.append(label(names[k], mostSigns, { x: left - 6, y: y + 14, "text-anchor": "end" }));
     svg.append(
+      isNarrow
+        ? label(names[k], width, { x: 0, y: y - 6 })
+        : label(names[k], left - 8, { x: left - 6, y: y + 14, "text-anchor": "end" }),
+      draw("path", { class: "axis", d: `M${zero},${y - (isNarrow ? 2 : 6)}v${isNarrow ? 22 : step}` }),
       draw("rect", {
-        x: Math.min(x(0), end),
+        x: Math.min(zero, end),
         y,
-        width: Math.max(1, Math.abs(end - x(0))),
+        width: Math.max(1, Math.abs(end - zero)),
         height: 18,
         rx: 2,
-        class: `f${classOf(isUp ? row.predicted : row.against)}`,
+        class: isUp ? `f${toward}` : away,
       }),
     );
     svg.append(
@@ -211,21 +235,10 @@ function partsPicture(row) {
       ),
     );
   });
+  const aside = { class: "soft-text", y: height - 8 };
   svg.append(
-    label(`to ${row.predicted} →`, isNarrow ? 14 : 28, {
-      class: "soft-text",
-      x: zero + 14,
-      y: height - 8,
-      "text-anchor": "start",
-    }),
-  );
-  svg.append(
-    label(`← to ${row.against}`, isNarrow ? 14 : 28, {
-      class: "soft-text",
-      x: zero - 14,
-      y: height - 8,
-      "text-anchor": "end",
-    }),
+    label(`to ${row.predicted} →`, width - zero - 16, { ...aside, x: zero + 14, "text-anchor": "start" }),
+    label(`← to ${row.against}`, zero - left - 16, { ...aside, x: zero - 14, "text-anchor": "end" }),
   );
   return figure(
     svg,

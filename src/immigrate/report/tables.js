@@ -57,7 +57,7 @@ function makeTable({ mount, tools, caption, file, n, columns, names, found, p, m
       },
       options.map(([value, text]) => el("option", { value }, text)),
     );
-    const said = el("output", { for: `${id}-threshold` }, pText(alpha));
+    const said = el("output", { for: `${id}-threshold` }, String(alpha));
     const slider = el("input", {
       type: "range",
       id: `${id}-threshold`,
@@ -65,11 +65,11 @@ function makeTable({ mount, tools, caption, file, n, columns, names, found, p, m
       max: STOPS.length - 1,
       step: 1,
       value: state.threshold,
-      "aria-valuetext": pText(alpha),
+      "aria-valuetext": String(alpha),
       oninput: () => {
         state.threshold = +slider.value;
-        slider.setAttribute("aria-valuetext", pText(STOPS[state.threshold]));
-        said.textContent = pText(STOPS[state.threshold]);
+        slider.setAttribute("aria-valuetext", String(STOPS[state.threshold]));
+        said.textContent = String(STOPS[state.threshold]);
         state.filter = filter.value = "up to";
         state.page = 0;
         update();
@@ -88,10 +88,14 @@ function makeTable({ mount, tools, caption, file, n, columns, names, found, p, m
     return { search, filter, slider };
   }
 
+  // A head may take two lines, with the interval on the second.
+  function kept({ title }) {
+    return title.replace(/(adjusted|given) /, "$1\u00a0").replace(/\(.*\)/, all => all.replaceAll(" ", "\u00a0"));
+  }
   function headCell(column) {
     const cell = el("th", { scope: "col", class: column.kind === "number" ? "n" : null });
     cell.append(
-      el("button", { type: "button", title: column.hint, onclick: () => sortBy(column, cell) }, column.title),
+      el("button", { type: "button", title: column.hint, onclick: () => sortBy(column, cell) }, kept(column)),
     );
     return cell;
   }
@@ -137,9 +141,8 @@ function makeTable({ mount, tools, caption, file, n, columns, names, found, p, m
       shown = state.rows.slice(from, from + PAGE);
     body.replaceChildren(...shown.map(rowOf));
     if (!shown.length) body.append(el("tr", {}, el("td", { colspan: columns.length }, emptyText())));
-    count.textContent = state.rows.length
-      ? `${from + 1}–${from + shown.length} of ${state.rows.length.toLocaleString("en")}`
-      : "";
+    const ends = shown.length > 1 ? `${from + 1}–${from + shown.length}` : from + 1;
+    count.textContent = shown.length ? `${ends} of ${countText(state.rows.length)}` : "";
     const turn = (by, text) =>
       el(
         "button",
@@ -295,7 +298,7 @@ function featureColumns(features) {
 function plainTable(caption, heads, rows, file) {
   const table = el(
     "table",
-    { class: "narrow" },
+    { class: "narrow evidence" },
     el(
       "caption",
       {},
@@ -334,7 +337,7 @@ function plainTable(caption, heads, rows, file) {
           {},
           row.map((cell, k) =>
             k
-              ? el("td", { class: "n" }, cell.text ?? String(cell))
+              ? el("td", { class: "n", "data-label": heads[k] }, cell.text ?? String(cell))
               : el("th", { scope: "row" }, nameNode(String(cell.text ?? cell))),
           ),
         ),

@@ -43,7 +43,7 @@ def largest_weights(model: Any) -> list[list[str]]:
             str(row["feature_1"])
             if row["kind"] == "main"
             else f"{row['feature_1']} × {row['feature_2']}",
-            f"{row['share']:.1%}",
+            f"{100 * row['share']:.1f} %",
         ]
         for _, row in table.iterrows()
     ]

@@ -94,7 +94,8 @@ def accuracy_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: st
     # Beside gaps 1 was read as 1.0: whole numbers first, because texts are compared.
     known = whole(actual[is_known].infer_objects()).astype(str).to_numpy()
     n_right = int((predicted[is_known].astype(str).to_numpy() == known).sum())
+    share = f"{100 * n_right / len(known):.1f} %"
     return (
-        f"right in {n_right} of the {len(known)} rows that have '{target}' "
-        f"({n_right / len(known):.1%}); of rows that the model was fitted on, this says little."
+        f"right in {n_right} of the {len(known)} rows that have '{target}' ({share}); of rows "
+        "that the model was fitted on, this says little."
     )
