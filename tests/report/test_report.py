@@ -193,7 +193,11 @@ def test_nothing_learned_is_said():
 def test_separated_classes_leave_nothing_to_explain_and_noise_does_not():
     X, y = load_wine(return_X_y=True, as_frame=True)
     model = make_pipeline(StandardScaler(), quick())
-    assert Report.of(X, y, model, cv=2).summary["test"]["is_separated"]
+    report = Report.of(X, y, model, cv=2)
+    assert report.summary["test"]["is_separated"]
+    # What a ridge leaves of log-odds without limit is no size.
+    assert set(report.summary["features"]["size"]) == {None}
+    assert set(report.summary["pairs"]["size"]) == {None}
     rng = np.random.default_rng(2)
     X, y = (rng.uniform(size=(60, 2)) < 0.08) * 1.0, rng.integers(0, 2, 60)
     test = Report.of(X, y, quick(), cv=2).summary["test"]

@@ -76,7 +76,6 @@ class Evidence:
         pairs, features = test.table_, test.features_
         # Small in the first round, but not found: these may only mirror a pair that was.
         is_small = (pairs["p_adjusted"] <= self.alpha) & ~pairs["is_found"]
-        is_explained = test.additive_model_.deviance_explained > NEARLY_ALL
         return {
             "why_untested": "",
             "why_no_pairs": "" if test.n_tests_ else no_pairs(len(features)),
@@ -93,8 +92,26 @@ class Evidence:
             "n_exact": int(pairs["is_exact"].sum()),
             "least_p": float(pairs["p_adjusted"].min()),
             "detectable_size": test.detectable_size_,
-            "is_separated": bool(is_explained and pairs["p_value"].min() > NOTHING_LEFT),
+            "is_separated": self.is_separated,
         }
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether the features' own effects tell the classes apart, so that nothing is left."""
+        if self.test is None or not self.test.n_tests_:
+            return False
+        is_explained = self.test.additive_model_.deviance_explained > NEARLY_ALL
+        return bool(is_explained and self.test.table_["p_value"].min() > NOTHING_LEFT)
+
+    def sized(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The table without sizes where they mean nothing.
+
+        The more separated the classes the larger the log-odds, without limit: what a ridge leaves
+        of them has a size and an interval that depend on the ridge alone.
+        """
+        if not self.is_separated:
+            return table
+        return table.assign(**dict.fromkeys(("size", "size_low", "size_high"), np.nan))
 
     def features(self, weights: pd.DataFrame, importance: dict[str, float]) -> dict[str, Any]:
         """Every feature, those with the strongest evidence first, with its weight."""
@@ -103,7 +120,7 @@ class Evidence:
             names = list(importance)
             columns: dict[str, Any] = {"name": names}
         else:
-            table = self.test.features_
+            table = self.sized(self.test.features_)
             names = [str(name) for name in table["feature"]]
             given = {"given": "p_given_others", "given_adjusted": "p_given_others_adjusted"}
             columns = {
@@ -125,7 +142,7 @@ class Evidence:
             names = list(dict.fromkeys([*table["feature_1"], *table["feature_2"]]))
             a, b = (self._places(table[side], names) for side in ("feature_1", "feature_2"))
             return {"names": names, "a": a, "b": b, "weight": table["weight"]}
-        table, names = self.test.table_.head(MOST_LISTED), self.names
+        table, names = self.sized(self.test.table_.head(MOST_LISTED)), self.names
         a, b = (self._places(table[side], names) for side in ("feature_1", "feature_2"))
         first, second = (self._places(pairs[side], names) for side in ("feature_1", "feature_2"))
         # Known by the smaller place and the larger one, whichever the model names first.

@@ -73,6 +73,9 @@ function sizeText(size, low, high) {
   const ends = low === null ? "" : ` (${low.toFixed(2)} to ${high.toFixed(2)})`;
   return size.toFixed(2) + ends;
 }
+// The size inside a sentence; nothing where there is none, because the classes are separated.
+const sizeClause = (table, i) =>
+  table.size[i] === null ? "" : `, size ${sizeText(table.size[i], table.low[i], table.high[i])}`;
 // A label begins as the user wrote it: "a" and "A" may be two classes.
 const sentence = words => (words ? `${words.replace(/^class /, "Class ")}.` : "");
 

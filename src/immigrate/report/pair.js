@@ -264,7 +264,7 @@ function showPair(i) {
         "p",
         {},
         el("b", {}, is),
-        `: adjusted p ${pText(pairs.p_adjusted[i])}, size ${sizeText(pairs.size[i], pairs.low[i], pairs.high[i])}; weight in the model ${numberText(pairs.weight[i])}.`,
+        `: adjusted p ${pText(pairs.p_adjusted[i])}${sizeClause(pairs, i)}; weight in the model ${numberText(pairs.weight[i])}.`,
       ),
       ...wordsOf(pairs.direction[i]),
     );
@@ -298,7 +298,7 @@ function showFeature(i) {
         "p",
         {},
         el("b", {}, features.is_found[i] ? "Shown to matter" : "Not shown to matter on its own"),
-        `: adjusted p ${pText(features.p_adjusted[i])}; given the others adjusted p ${pText(features.given_adjusted[i])}, size ${sizeText(features.size[i], features.low[i], features.high[i])}.`,
+        `: adjusted p ${pText(features.p_adjusted[i])}; given the others adjusted p ${pText(features.given_adjusted[i])}${sizeClause(features, i)}.`,
         features.in_pair[i] ? " It is in a pair that acts together." : "",
       ),
       ...wordsOf(features.direction[i]),
