@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.core.couplings import soft_coupling
-from immigrate.typing import Array
+from immigrate.core.couplings import soft_coupling, soft_sum
+from immigrate.typing import Array, Codes
 
 
 def expected_distance(q: Array, sigma: float) -> float:
@@ -20,6 +20,12 @@ def class_probability(score: Array, sigma: float | Array) -> Array:
     exp(-q / sigma); with expected distances it is the same map applied to Eq. 9.
     """
     return soft_coupling(score, sigma)
+
+
+def own_class_probability(score: Array, sigma: float | Array, y: Codes) -> Array:
+    """`class_probability` of each sample's own class y, without those of the others."""
+    own = score[..., np.arange(len(y)), y][..., None]
+    return soft_sum(score, sigma).coupling(own, np.ones_like(own), sigma)[..., 0]
 
 
 def distance_share(distance: Array) -> Array:
