@@ -17,6 +17,7 @@ from immigrate.estimators._penalty import (
     resolved_penalty,
 )
 from immigrate.estimators._task import Task
+from immigrate.kernels.blas import blas_threads_for
 
 # The grid begins about where the first pair enters: a few steps tell that.
 LARGEST_TOLERANCE = 1e-2
@@ -73,7 +74,8 @@ class PenaltyPath(BaseEstimator):
 
     def on(self, task: Task, sigmas: Sequence[float]) -> list[Penalty | None]:
         """Penalties of falling strength for the table of a task, and none at the end."""
-        largest = max(self._largest(task, sigma) for sigma in sigmas)
+        with blas_threads_for(len(task.start)):
+            largest = max(self._largest(task, sigma) for sigma in sigmas)
         if largest == 0:
             return [None]
         # A little above, so that no pair enters at the first when they are rounded.
@@ -86,7 +88,8 @@ class PenaltyPath(BaseEstimator):
         penalty = self._with_strength(NO_PAIRS)
         weight_set = task.weight_set_at(sigma, penalty)
         solver = task.solver.with_limits(tol=LARGEST_TOLERANCE)
-        found = solver.solution(task.problem, task.start, sigma, weight_set)
+        known = task.known_at(task.start, sigma)
+        found = solver.solution(task.problem, task.start, sigma, weight_set, known=known)
         at = found.last_pass or task.problem.evaluate(found.weights, sigma)
         assert at.gradient is not None
         # The path begins where this fit has ended.
