@@ -147,17 +147,15 @@ class Penalised:
         if not self.is_psd:
             return Approach(*self.best(A, step))
 
-        def is_enough(most: float, point: Array) -> bool:
-            return aim.is_met(most, lambda: gain(raised_to_psd(point), A, step, self))
+        def accepted(most: float, point: Array) -> Array | None:
+            raised = raised_to_psd(point)
+            is_met = aim.is_met(most, lambda: gain(raised, A, step, self))
+            return raised if is_met else None
 
-        split = psd_prox(
-            A,
-            self.penalty,
-            step,
-            start=None if aim.multiplier is None else step * aim.multiplier,
-            is_enough=is_enough,
-        )
-        return Approach(raised_to_psd(split.point), split.most, split.multiplier / step)
+        start = None if aim.multiplier is None else step * aim.multiplier
+        split = psd_prox(A, self.penalty, step, start=start, accepted=accepted)
+        point = split.point if split.apart == 0 else raised_to_psd(split.point)
+        return Approach(point, split.most, split.multiplier / step)
 
     def value(self, W: Array) -> float:
         """The penalty."""

@@ -72,7 +72,7 @@ class Split(NamedTuple):
     most : float
         An upper bound of <A, V> - step h(V) over all positive semi-definite V of norm 1.
     apart : float
-        Distance between `point` and a matrix that is positive semi-definite.
+        Distance between `point` and a matrix that is positive semi-definite; 0 if it is one.
     multiplier : ndarray of shape (p, p)
         N, for a splitting of a neighbour to start from.
     """
@@ -88,8 +88,9 @@ class Split(NamedTuple):
         return Split(scale * point, scale * most, scale * apart, scale * N)
 
 
-# Whether `most` and `point` of a splitting will do.
-IsEnough = Callable[[float, Array], bool]
+# From `most` and `point` of a splitting to the positive semi-definite matrix that will do in place of
+# the exact one; None where none will.
+Accepted = Callable[[float, Array], Array | None]
 
 
 def psd_prox(
@@ -98,7 +99,7 @@ def psd_prox(
     step: float = 1.0,
     *,
     start: Array | None = None,
-    is_enough: IsEnough | None = None,
+    accepted: Accepted | None = None,
 ) -> Split:
     """The proximal map of h over positive semi-definite matrices.
 
@@ -109,8 +110,9 @@ def psd_prox(
     step : float
     start : ndarray of shape (p, p), optional
         About the multiplier, as a splitting of a neighbour found it.
-    is_enough : callable, optional
-        Whether the bound and the point found so far will do. By default only exact ones will.
+    accepted : callable, optional
+        From the bound and the point found so far to one that will do. By default only exact ones
+        will.
     """
     scale = np.abs(A).max(initial=0.0)
     if scale == 0:
@@ -122,22 +124,32 @@ def psd_prox(
         h,
         step / scale,
         None if start is None else start / scale,
-        None if is_enough is None else lambda most, point: is_enough(scale * most, scale * point),
+        None if accepted is None else _in_units(accepted, scale),
     )
     return found.times(scale)
 
 
+def _in_units(accepted: Accepted, scale: float) -> Accepted:
+    """The same of a matrix that has been divided by the scale."""
+
+    def of_unit(most: float, point: Array) -> Array | None:
+        found = accepted(scale * most, scale * point)
+        return None if found is None else found / scale
+
+    return of_unit
+
+
 def _psd_prox_of_unit(
-    A: Array, h: Separable, step: float, start: Array | None, is_enough: IsEnough | None
+    A: Array, h: Separable, step: float, start: Array | None, accepted: Accepted | None
 ) -> Split:
     """The proximal map at a matrix of norm 1."""
     alone = h.prox(A, step)
-    if is_psd(alone):
+    if is_definite(alone):
         # The multiplier of this one is `alone - A`: the condition on the spectrum is met already.
         return Split(alone, float(np.linalg.norm(alone)), 0.0, alone - A)
     lifted = ahead = alone - A if start is None else multiplier(h, -start, step)
     momentum, is_damped = 1.0, False
-    n_waiting = 0 if is_enough is None else -FIRST_ROUNDS
+    n_waiting = 0 if accepted is None else -FIRST_ROUNDS
     at = Spectrum.of(A + ahead)
     for _ in range(MOST_ROUNDS):
         part = at.positive_part()
@@ -145,12 +157,15 @@ def _psd_prox_of_unit(
         point = h.prox(Z, step)
         following = point - Z
         moved = float(np.linalg.norm(following - ahead))
+        if accepted is not None:
+            most = float(np.linalg.norm(part))
+            enough = accepted(most, point)
+            if enough is not None:
+                return Split(enough, most, 0.0, ahead)
         if moved <= TOLERANCE:
             break
-        if is_enough is not None and is_enough(float(np.linalg.norm(part)), point):
-            break
-        is_held = h.is_held(Z, step)
-        if n_waiting == 0 and is_held is not None:
+        is_held = h.is_held(Z, step) if n_waiting == 0 else None
+        if is_held is not None:
             held = Held(is_held, following, part, moved if is_damped else TOLERANCE)
             trial = multiplier(h, -_newton_point(at, ahead, held, moved), step)
             there = Spectrum.of(A + trial)
@@ -175,10 +190,10 @@ def _split(h: Separable, part: Array, N: Array, step: float) -> Split:
     return Split(point, float(np.linalg.norm(part)), float(np.linalg.norm(point - part)), N)
 
 
-def is_psd(A: Array) -> bool:
-    """Whether no eigenvalue is negative."""
-    # A factor by Cholesky's way, where there is one, costs a tenth of the eigenvalues.
-    return lapack.dpotrf(A, lower=1)[1] == 0 or smallest_eigenvalue(A) >= 0
+def is_definite(A: Array) -> bool:
+    """Whether all eigenvalues are positive: whether there is a factor by Cholesky's way."""
+    is_so: bool = lapack.dpotrf(A, lower=1)[1] == 0
+    return is_so
 
 
 def smallest_eigenvalue(A: Array) -> float:
@@ -191,7 +206,8 @@ def smallest_eigenvalue(A: Array) -> float:
 
 def raised_to_psd(A: Array) -> Array:
     """`A` with as much on its diagonal as makes it positive semi-definite; its zeros stay."""
-    if lapack.dpotrf(A, lower=1)[1] == 0:
+    # The factor costs a tenth of the eigenvalues.
+    if is_definite(A):
         return A
     lift = max(-smallest_eigenvalue(A), 0.0)
     # A row of zeros has no part in negative eigenvalues.
