@@ -10,6 +10,7 @@ a penalty: a proximal map in place of the projection, and a value that joins the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
@@ -20,6 +21,8 @@ from immigrate.core.doubly_nonnegative import nearest_doubly_nonnegative
 from immigrate.core.psd import WIDE, PsdPart, psd_part
 from immigrate.typing import Array
 
+# Norms between these are sums of squares that have kept within range; those beyond take scaling.
+SMALL, LARGE = 1e-140, 1e140
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10
 # An answer that is approached may end with this share of what the best one gains.
@@ -28,6 +31,9 @@ GOOD_SHARE = 0.6
 
 def norm(A: Array) -> float:
     """Euclidean (Frobenius) norm that neither overflows nor underflows on the way."""
+    size = math.sqrt(np.vdot(A, A))
+    if SMALL < size < LARGE:
+        return size
     largest = float(np.abs(A).max(initial=0.0))
     return largest * float(np.linalg.norm(A / largest)) if largest > 0 else 0.0
 

@@ -58,9 +58,10 @@ class PricedElements:
 
     def prox(self, A: Array, step: float) -> Array:
         """Every element moved towards 0 by its price, and not beyond."""
+        most = step * self.price
         if self.is_signed:
-            return np.sign(A) * np.maximum(np.abs(A) - step * self.price, 0.0)
-        return np.maximum(A - step * self.price, 0.0)
+            return A - np.minimum(np.maximum(A, -most), most)
+        return np.maximum(A - most, 0.0)
 
     def is_held(self, A: Array, step: float) -> Mask:
         """Elements that are smaller than their price."""
@@ -69,7 +70,7 @@ class PricedElements:
 
     def value(self, W: Array) -> float:
         """Sum of prices times sizes."""
-        return float(np.sum(self.price * np.abs(W)))
+        return float(np.vdot(self.price, np.abs(W)))
 
 
 @dataclass(frozen=True, eq=False)
