@@ -21,8 +21,6 @@ from immigrate.core.doubly_nonnegative import nearest_doubly_nonnegative
 from immigrate.core.psd import WIDE, PsdPart, psd_part
 from immigrate.typing import Array
 
-# Norms between these are sums of squares that have kept within range; those beyond take scaling.
-SMALL, LARGE = 1e-140, 1e140
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10
 # An answer that is approached may end with this share of what the best one gains.
@@ -31,9 +29,6 @@ GOOD_SHARE = 0.6
 
 def norm(A: Array) -> float:
     """Euclidean (Frobenius) norm that neither overflows nor underflows on the way."""
-    size = math.sqrt(np.vdot(A, A))
-    if SMALL < size < LARGE:
-        return size
     largest = float(np.abs(A).max(initial=0.0))
     return largest * float(np.linalg.norm(A / largest)) if largest > 0 else 0.0
 
@@ -327,7 +322,8 @@ def oracle_within(
 
 def gain(V: Array, A: Array, step: float, weight_set: WeightSet) -> float:
     """<A, V> - step * value(V) for V scaled to norm 1: what the best V makes largest."""
-    size = norm(V)
+    # Of every round of a splitting: V is about as large as weights, whose squares are in range.
+    size = math.sqrt(np.vdot(V, V))
     if size <= NEGLIGIBLE:
         return -np.inf
     return (float(np.vdot(A, V)) - step * weight_set.value(V)) / size
