@@ -150,7 +150,7 @@ def _psd_prox_of_unit(
     alone = h.prox(A, step)
     if is_definite(alone):
         # The multiplier of this one is `alone - A`: the condition on the spectrum is met already.
-        return Split(alone, float(np.linalg.norm(alone)), 0.0, alone - A)
+        return Split(alone, _size(alone), 0.0, alone - A)
     lifted = ahead = alone - A if start is None else multiplier(h, -start, step)
     momentum, is_damped = 1.0 if start is None else WARM_MOMENTUM, False
     n_waiting = 0 if accepted is None else -FIRST_ROUNDS
@@ -161,9 +161,9 @@ def _psd_prox_of_unit(
         point = h.prox(Z, step)
         following = point - Z
         change = following - ahead
-        moved = float(np.linalg.norm(change))
+        moved = _size(change)
         if accepted is not None:
-            most = float(np.linalg.norm(part))
+            most = _size(part)
             enough = accepted(most, point)
             if enough is not None:
                 return Split(enough, most, 0.0, ahead)
@@ -190,10 +190,15 @@ def _psd_prox_of_unit(
     return _split(h, at.positive_part(), ahead, step)
 
 
+def _size(A: Array) -> float:
+    """Norm of a matrix in units of another, whose squares are in range."""
+    return math.sqrt(np.vdot(A, A))
+
+
 def _split(h: Separable, part: Array, N: Array, step: float) -> Split:
     """What is known at the multiplier N, where P(A + N) is `part`."""
     point = h.prox(part - N, step)
-    return Split(point, float(np.linalg.norm(part)), float(np.linalg.norm(point - part)), N)
+    return Split(point, _size(part), _size(point - part), N)
 
 
 def is_definite(A: Array) -> bool:
@@ -229,7 +234,7 @@ def multiplier(h: Separable, Z: Array, step: float) -> Array:
 
 
 def _distance_to_fixed_point(h: Separable, N: Array, part: Array, step: float) -> float:
-    return float(np.linalg.norm(multiplier(h, part - N, step) - N))
+    return _size(multiplier(h, part - N, step) - N)
 
 
 class Held(NamedTuple):
