@@ -28,9 +28,9 @@ def test_the_probability_of_the_own_class_is_the_one_among_all():
     rng = np.random.default_rng(0)
     score, y = rng.gamma(1.0, size=(3, 20, 4)), rng.integers(0, 4, 20)
     score[0, 0, 1] = np.inf
-    widths = np.array([0.01, 1.0, 30.0])[:, None, None]
-    for scores, sigma in ((score[0], 0.5), (score[1], widths), (score, widths)):
-        expected = class_probability(scores, sigma)[..., np.arange(20), y]
+    widths = np.array([[0.01], [1.0], [30.0]])
+    for scores, sigma in ((score[0], np.array([0.5])), (score[1], widths), (score, widths)):
+        expected = class_probability(scores, sigma[..., None])[..., np.arange(20), y]
         np.testing.assert_array_equal(own_class_probability(scores, sigma, y), expected)
 
 

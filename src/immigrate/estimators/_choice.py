@@ -42,7 +42,7 @@ def balanced_correctness(score: Array, sigma: float | Array, y: Codes) -> Array:
 
 def log_probability(score: Array, sigma: float | Array, y: Codes) -> Array:
     """Log of the probability of each sample's own class, not below that of the tiniest float."""
-    probability = own_class_probability(score, np.asarray(sigma)[..., None, None], y)
+    probability = own_class_probability(score, np.asarray(sigma)[..., None], y)
     return np.log(np.maximum(probability, np.finfo(float).tiny))
 
 
