@@ -169,7 +169,7 @@ def test_any_multiplier_bounds_the_value(kind, constraint, seed, size):
     """Ended at once, from anywhere, a splitting still says no less than what can be reached."""
     weight_set, A = penalised(kind, constraint, 6, 0.05), drawn(seed, 6)
     start = size * drawn(seed + 1, 6)
-    early = psd_prox(A, weight_set.penalty, start=start, is_enough=lambda most, point: True)
+    early = psd_prox(A, weight_set.penalty, start=start, accepted=lambda most, point: point)
     assert early.most >= psd_prox(A, weight_set.penalty).most - 1e-10
 
 
@@ -177,7 +177,7 @@ def test_any_multiplier_bounds_the_value(kind, constraint, seed, size):
 @pytest.mark.parametrize("seed", range(5))
 def test_an_approach_is_a_point_of_the_cone_with_the_zeros_of_the_penalty(kind, constraint, seed):
     weight_set, A, near = neighbours(kind, constraint, seed)
-    rough = psd_prox(A, weight_set.penalty, start=near, is_enough=lambda most, point: True)
+    rough = psd_prox(A, weight_set.penalty, start=near, accepted=lambda most, point: point)
     found = weight_set.approach(A, 1.0, Aim(near, here=-np.inf))
     assert np.linalg.eigvalsh(found.weights).min() >= -1e-15
     is_pair = ~np.eye(len(A), dtype=bool)

@@ -13,7 +13,13 @@ from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.core.cones import unit
 from immigrate.core.scores import class_probability
 from immigrate.datasets import make_xor
-from immigrate.estimators._choice import TEMPERATURES, best_temperature, log_probability
+from immigrate.estimators import _choice
+from immigrate.estimators._choice import (
+    TEMPERATURES,
+    best_temperature,
+    best_temperatures,
+    log_probability,
+)
 from immigrate.estimators._fitted import RULES
 
 
@@ -154,6 +160,23 @@ def test_the_temperature_is_the_likeliest_one():
 def test_of_temperatures_that_fit_alike_the_first_is_taken():
     score = np.zeros((10, 2))
     assert best_temperature([(score, np.arange(10) % 2)], 1.0, TEMPERATURES) == TEMPERATURES[0]
+
+
+@pytest.mark.parametrize("block", [1, 7, 45, 10_000])
+def test_candidates_judged_together_have_the_temperatures_of_each_alone(block, monkeypatch):
+    rng = np.random.default_rng(0)
+    splits = [(list(rng.gamma(1.0, size=(5, n, 3))), rng.integers(0, 3, n)) for n in (20, 31)]
+    for scores, y in splits:
+        for score in scores:
+            score[np.arange(len(y)), y] -= 0.5
+    sigmas = np.array([0.1, 0.3, 1.0, 3.0, 10.0])
+    alone = [
+        best_temperature([(scores[i], y) for scores, y in splits], sigma, TEMPERATURES)
+        for i, sigma in enumerate(sigmas)
+    ]
+    monkeypatch.setattr(_choice, "BLOCK", block)
+    assert best_temperatures(splits, sigmas, TEMPERATURES).tolist() == alone
+    assert len(set(alone)) > 2
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])

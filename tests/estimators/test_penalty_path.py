@@ -8,6 +8,7 @@ from sklearn.datasets import load_wine
 
 from immigrate import L1, L2, Descent, ImmigrateClassifier, ImmigrateClassifierCV, PenaltyPath
 from immigrate.datasets import make_xor
+from immigrate.problems import MarginProblem
 
 NONNEGATIVE = ImmigrateClassifier(constraint="nonnegative")
 
@@ -79,6 +80,26 @@ def test_the_chosen_fit_is_finished_to_the_users_tolerance(constraint, wine):
     path = ImmigrateClassifierCV(base, sigmas=[1.0], penalties=penalties).fit(*wine)
     assert path.converged_
     assert path.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("constraint", ["nonnegative", "psd"])
+def test_the_pass_at_the_start_is_taken_once(constraint, wine, monkeypatch):
+    """It gives the unit of strengths, and every cold fit of its sigma begins with it."""
+    seen, plain = [], MarginProblem.evaluate
+
+    def recorded(self, W, sigma, **options):
+        if np.array_equal(W, np.eye(13) / np.sqrt(13)):
+            seen.append(sigma)
+        return plain(self, W, sigma, **options)
+
+    monkeypatch.setattr(MarginProblem, "evaluate", recorded)
+    base = ImmigrateClassifier(constraint=constraint)
+    penalties = PenaltyPath(n_strengths=3)
+    ImmigrateClassifierCV(base, sigmas=[2.0, 1.0, 0.5], penalties=penalties).fit(*wine)
+    assert sorted(seen) == [0.5, 1.0, 2.0]
+    seen.clear()
+    ImmigrateClassifier(1.0, constraint=constraint, penalty=L1(0.1)).fit(*wine)
+    assert seen == [1.0]
 
 
 def test_one_standard_error_takes_the_sparsest(wine):

@@ -10,6 +10,7 @@ a penalty: a proximal map in place of the projection, and a value that joins the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
@@ -321,7 +322,8 @@ def oracle_within(
 
 def gain(V: Array, A: Array, step: float, weight_set: WeightSet) -> float:
     """<A, V> - step * value(V) for V scaled to norm 1: what the best V makes largest."""
-    size = norm(V)
+    # Of every round of a splitting: V is about as large as weights, whose squares are in range.
+    size = math.sqrt(np.vdot(V, V))
     if size <= NEGLIGIBLE:
         return -np.inf
     return (float(np.vdot(A, V)) - step * weight_set.value(V)) / size

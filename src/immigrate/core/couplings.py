@@ -37,17 +37,17 @@ class SoftSum(NamedTuple):
     def merged(self, other: SoftSum, sigma: float) -> SoftSum:
         """The sum over the candidates of both."""
         floor = np.minimum(self.floor, other.floor)
-        parts = [one.total * _boltzmann(one.floor, floor, sigma) for one in (self, other)]
+        parts = [one.total * boltzmann(one.floor, floor, sigma) for one in (self, other)]
         return SoftSum(floor, parts[0] + parts[1])
 
     def coupling(self, q: Array, share: Array, sigma: float | Array) -> Array:
         """Probability of each candidate, on one more axis, being the nearest one: Eq. 4."""
         floor, total = self.floor[..., None], self.total[..., None]
-        weight = share * _boltzmann(np.where(share > 0, q, np.inf), floor, sigma)
+        weight = share * boltzmann(np.where(share > 0, q, np.inf), floor, sigma)
         return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
 
 
-def _boltzmann(q: Array, floor: Array, sigma: float | Array) -> Array:
+def boltzmann(q: Array, floor: Array, sigma: float | Array) -> Array:
     """exp(-(q - floor) / sigma) for q >= floor, 0 where q is infinite; nothing overflows."""
     excess = np.where(np.isfinite(q), q, 0.0) - np.where(np.isfinite(floor), floor, 0.0)
     height = np.where(np.isfinite(q), excess, np.inf)
@@ -59,7 +59,7 @@ def soft_sum(q: Array, sigma: float | Array, share: Array | float = 1.0) -> Soft
     """Sum of share exp(-q / sigma) over the candidates along the last axis."""
     share = np.broadcast_to(share, q.shape)
     floor = np.min(q, axis=-1, where=share > 0, initial=np.inf)
-    weight = share * _boltzmann(np.where(share > 0, q, np.inf), floor[..., None], sigma)
+    weight = share * boltzmann(np.where(share > 0, q, np.inf), floor[..., None], sigma)
     return SoftSum(floor, weight.sum(axis=-1))
 
 

@@ -58,9 +58,10 @@ class PricedElements:
 
     def prox(self, A: Array, step: float) -> Array:
         """Every element moved towards 0 by its price, and not beyond."""
+        most = step * self.price
         if self.is_signed:
-            return np.sign(A) * np.maximum(np.abs(A) - step * self.price, 0.0)
-        return np.maximum(A - step * self.price, 0.0)
+            return A - np.minimum(np.maximum(A, -most), most)
+        return np.maximum(A - most, 0.0)
 
     def is_held(self, A: Array, step: float) -> Mask:
         """Elements that are smaller than their price."""
@@ -69,7 +70,7 @@ class PricedElements:
 
     def value(self, W: Array) -> float:
         """Sum of prices times sizes."""
-        return float(np.sum(self.price * np.abs(W)))
+        return float(np.vdot(self.price, np.abs(W)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,17 +148,15 @@ class Penalised:
         if not self.is_psd:
             return Approach(*self.best(A, step))
 
-        def is_enough(most: float, point: Array) -> bool:
-            return aim.is_met(most, lambda: gain(raised_to_psd(point), A, step, self))
+        def accepted(most: float, point: Array) -> Array | None:
+            raised = raised_to_psd(point)
+            is_met = aim.is_met(most, lambda: gain(raised, A, step, self))
+            return raised if is_met else None
 
-        split = psd_prox(
-            A,
-            self.penalty,
-            step,
-            start=None if aim.multiplier is None else step * aim.multiplier,
-            is_enough=is_enough,
-        )
-        return Approach(raised_to_psd(split.point), split.most, split.multiplier / step)
+        start = None if aim.multiplier is None else step * aim.multiplier
+        split = psd_prox(A, self.penalty, step, start=start, accepted=accepted)
+        point = split.point if split.apart == 0 else raised_to_psd(split.point)
+        return Approach(point, split.most, split.multiplier / step)
 
     def value(self, W: Array) -> float:
         """The penalty."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
-from immigrate.core.couplings import soft_coupling
-from immigrate.typing import Array
+from immigrate.core.couplings import boltzmann, soft_coupling
+from immigrate.typing import Array, Codes
 
 
 def expected_distance(q: Array, sigma: float) -> float:
@@ -20,6 +22,19 @@ def class_probability(score: Array, sigma: float | Array) -> Array:
     exp(-q / sigma); with expected distances it is the same map applied to Eq. 9.
     """
     return soft_coupling(score, sigma)
+
+
+def own_class_probability(score: Array, sigma: float | Array, y: Codes) -> Array:
+    """`class_probability` of each sample's own class y, without those of the others.
+
+    Several sigmas have axes of their own, before that of the samples. One class after the other:
+    NumPy takes a multiple of the time for sums along so short an axis.
+    """
+    classes, own = np.moveaxis(score, -1, 0), score[..., np.arange(len(y)), y]
+    floor = reduce(np.minimum, classes)
+    total = reduce(np.add, (boltzmann(one, floor, sigma) for one in classes))
+    weight = boltzmann(own, floor, sigma)
+    return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
 
 
 def distance_share(distance: Array) -> Array:

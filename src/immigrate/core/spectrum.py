@@ -27,8 +27,9 @@ class Spectrum(NamedTuple):
 
     def positive_part(self) -> Array:
         """Nearest positive semi-definite matrix."""
-        is_positive = self.eigenvalues > 0
-        root = self.vectors[:, is_positive] * np.sqrt(self.eigenvalues[is_positive])
+        # They ascend.
+        first = int(self.eigenvalues.searchsorted(0.0, side="right"))
+        root = self.vectors[:, first:] * np.sqrt(self.eigenvalues[first:])
         return root @ root.T
 
     def slopes(self) -> Array:

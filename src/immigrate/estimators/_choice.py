@@ -6,49 +6,44 @@ grid -> a fit for each sigma -> its scores of samples -> the temperature of each
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import gen_batches
 
 from immigrate.checks import check_choices, check_option, check_positive
 from immigrate.core.mixing import mixture_shares
-from immigrate.core.scores import class_probability
+from immigrate.core.scores import own_class_probability
 from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.estimators._tracks import Solutions, tracks_of
+from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import ClassScores
 from immigrate.messages import task_ended, within
 from immigrate.solvers import Solution, Solver
 from immigrate.typing import Array, Codes
 
 
-def correctness(score: Array, sigma: float, y: Codes) -> Array:
+def correctness(score: Array, sigma: float | Array, y: Codes) -> Array:
     """1 for each sample whose own class has the smallest score."""
-    return (score.argmin(axis=1) == y).astype(float)
+    return (score.argmin(axis=-1) == y).astype(float)
 
 
-def balanced_correctness(score: Array, sigma: float, y: Codes) -> Array:
+def balanced_correctness(score: Array, sigma: float | Array, y: Codes) -> Array:
     """Correctness weighed so that every class counts alike in the mean."""
-    size = np.bincount(y, minlength=score.shape[1])
+    size = np.bincount(y, minlength=score.shape[-1])
     # A class of which this split holds no sample has no say in the mean.
     n_present = np.count_nonzero(size)
     return correctness(score, sigma, y) * len(y) / (n_present * size[y])
 
 
-def log_probability(score: Array, sigma: float, y: Codes) -> Array:
+def log_probability(score: Array, sigma: float | Array, y: Codes) -> Array:
     """Log of the probability of each sample's own class, not below that of the tiniest float."""
-    return log_probabilities(score, np.array([sigma]), y)[0]
-
-
-def log_probabilities(score: Array, sigmas: Array, y: Codes) -> Array:
-    """The same for several widths at once: an array of shape (n_sigmas, n_samples)."""
-    probability = class_probability(score, sigmas[:, None, None])[:, np.arange(len(y)), y]
+    probability = own_class_probability(score, np.asarray(sigma)[..., None], y)
     return np.log(np.maximum(probability, np.finfo(float).tiny))
 
 
@@ -56,10 +51,11 @@ def log_probabilities(score: Array, sigmas: Array, y: Codes) -> Array:
 # those of expected distances are up to ten times smaller where sigma is large. The largest comes
 # first: of temperatures that fit alike, the one with the least certain probabilities is taken.
 TEMPERATURES = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
-# Samples whose probabilities are held at all temperatures at a time.
+# Scores of so many samples are judged at a time, of as many candidates as that makes.
 BLOCK = 10_000
-# Each criterion is a mean over samples; the larger the better.
-CRITERIA: dict[str, Callable[[Array, float, Codes], Array]] = {
+# Each criterion is a mean over samples; the larger the better. Scores of several candidates, with
+# a width for each, have an axis of their own, before that of the samples.
+CRITERIA: dict[str, Callable[[Array, float | Array, Codes], Array]] = {
     "accuracy": correctness,
     "balanced_accuracy": balanced_correctness,
     "neg_log_loss": log_probability,
@@ -129,7 +125,9 @@ def weight_path(
     tracks = tracks_of(task, solver, choices.penalties, verbose=verbose)
     for place, sigma in enumerate(choices.sigmas, start=1):
         solutions: Solutions = {}
-        with within(f"sigma {place} of {len(choices.sigmas)}"):
+        # Set once: to limit BLAS anew for each fit takes half as long as a pass of a small table.
+        here = within(f"sigma {place} of {len(choices.sigmas)}")
+        with here, blas_threads_for(len(task.start)):
             for track in tracks:
                 solutions |= track.solutions_at(sigma)
         task_ended("sigma")
@@ -173,20 +171,42 @@ def left_out_split(path: Sequence[PathPoint], y: Codes) -> Split:
     return Split([one for one in left_out if one is not None], y)
 
 
+def stacked(scores: Sequence[Array]) -> Iterator[tuple[slice, Array]]:
+    """Which candidates, and their scores in one array: (n_candidates, n_samples, n_classes).
+
+    Judged one by one, the candidates of a long path take as long as its fits.
+    """
+    n_together = max(BLOCK // len(scores[0]), 1)
+    for i in range(0, len(scores), n_together):
+        yield slice(i, i + n_together), np.stack(scores[i : i + n_together])
+
+
+def best_temperatures(
+    splits: Sequence[tuple[Sequence[Array], Codes]], sigmas: Array, temperatures: Sequence[float]
+) -> Array:
+    """For each candidate the first temperature under which samples of all splits are likeliest.
+
+    A split is the scores of its samples under each candidate, and their classes.
+    """
+    if len(temperatures) == 1:
+        return np.full(len(sigmas), temperatures[0])
+    widths = np.outer(temperatures, sigmas)
+    likelihood = np.zeros_like(widths)
+    for scores, y in splits:
+        for which, score in stacked(scores):
+            for i in range(0, len(y), BLOCK):
+                block = slice(i, i + BLOCK)
+                log = log_probability(score[:, block], widths[:, which], y[block])
+                likelihood[:, which] += log.sum(axis=-1)
+    return np.array(temperatures)[likelihood.argmax(axis=0)]
+
+
 def best_temperature(
     splits: Sequence[tuple[Array, Codes]], sigma: float, temperatures: Sequence[float]
 ) -> float:
-    """The first temperature under which the samples of all splits are likeliest."""
-    if len(temperatures) == 1:
-        return temperatures[0]
-    # All temperatures in one array: one by one they take as long as the fits of a long path.
-    widths = sigma * np.array(temperatures)
-    likelihood = sum(
-        log_probabilities(score[block], widths, y[block]).sum(axis=1)
-        for score, y in splits
-        for block in gen_batches(len(y), BLOCK)
-    )
-    return temperatures[int(np.argmax(likelihood))]
+    """The same for one candidate."""
+    alone = [([score], y) for score, y in splits]
+    return float(best_temperatures(alone, np.array([sigma]), temperatures)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,19 +239,17 @@ class Selection:
     @classmethod
     def over(cls, choices: Choices, splits: Sequence[Split], scoring: str) -> Selection:
         """From the scores of the samples of one or more splits."""
-        scores = list(zip(*(split.of_candidates(choices) for split in splits)))
-        codes = [split.codes for split in splits]
-        sigmas = [candidate["sigma"] for candidate in choices.candidates]
-        temperatures = tuple(
-            best_temperature(list(zip(one, codes)), sigma, choices.temperatures)
-            for one, sigma in zip(scores, sigmas)
-        )
-        widths = [sigma * heat for sigma, heat in zip(sigmas, temperatures)]
+        judged = [(split.of_candidates(choices), split.codes) for split in splits]
+        sigmas = np.array([candidate["sigma"] for candidate in choices.candidates])
+        temperatures = best_temperatures(judged, sigmas, choices.temperatures)
+        widths, criterion = sigmas * temperatures, CRITERIA[scoring]
         samples = [
-            np.array([CRITERIA[scoring](one[i], width, y) for one, width in zip(scores, widths)])
-            for i, y in enumerate(codes)
+            np.concatenate(
+                [criterion(score, widths[which], y) for which, score in stacked(scores)]
+            )
+            for scores, y in judged
         ]
-        return cls.of_samples(choices, samples, temperatures)
+        return cls.of_samples(choices, samples, tuple(temperatures.tolist()))
 
     @classmethod
     def of_samples(

@@ -68,7 +68,13 @@ def grown_fit(
     while True:
         weight_set = task.weight_set_at(sigma, penalty)
         solution = task.solver.solution(
-            task.problem, weights, sigma, weight_set, first_step=first_step, on_step=on_step
+            task.problem,
+            weights,
+            sigma,
+            weight_set,
+            first_step=first_step,
+            known=task.known_at(weights, sigma),
+            on_step=on_step,
         )
         if not task.is_sampled:
             return Fit(task, solution, np.zeros_like(solution.weights))

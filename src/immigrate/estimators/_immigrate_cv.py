@@ -345,8 +345,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         """Become the chosen model."""
         candidates = selection.candidates
         points = {(point.model.sigma, point.penalty): point for point in path}
-        at = [points[c["sigma"], c["penalty"]] for c in candidates]
-        n_weights = np.array([np.count_nonzero(np.triu(point.model.weights)) for point in at])
+        counts = {at: np.count_nonzero(np.triu(one.model.weights)) for at, one in points.items()}
+        keys = [(candidate["sigma"], candidate["penalty"]) for candidate in candidates]
+        at, n_weights = [points[key] for key in keys], np.array([counts[key] for key in keys])
         chosen = selection.simplest(n_weights) if self.one_standard_error else selection.best()
         point = at[chosen]
         is_rough = path_solver(task, selection.choices) is not task.solver

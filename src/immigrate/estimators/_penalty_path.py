@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from immigrate.checks import check_count, check_option, check_share
 from immigrate.estimators._penalty import (
@@ -17,6 +18,7 @@ from immigrate.estimators._penalty import (
     resolved_penalty,
 )
 from immigrate.estimators._task import Task
+from immigrate.kernels.blas import blas_threads_for
 
 # The grid begins about where the first pair enters: a few steps tell that.
 LARGEST_TOLERANCE = 1e-2
@@ -73,7 +75,8 @@ class PenaltyPath(BaseEstimator):
 
     def on(self, task: Task, sigmas: Sequence[float]) -> list[Penalty | None]:
         """Penalties of falling strength for the table of a task, and none at the end."""
-        largest = max(self._largest(task, sigma) for sigma in sigmas)
+        with blas_threads_for(len(task.start)):
+            largest = max(self._entering(task, sigmas))
         if largest == 0:
             return [None]
         # A little above, so that no pair enters at the first when they are rounded.
@@ -81,19 +84,24 @@ class PenaltyPath(BaseEstimator):
         rounded = [float(f"{strength:.4g}") for strength in strengths]
         return [*(self._with_strength(strength) for strength in rounded), None]
 
-    def _largest(self, task: Task, sigma: float) -> float:
-        """The strength at which the first pair enters a fit without pairs."""
-        penalty = self._with_strength(NO_PAIRS)
-        weight_set = task.weight_set_at(sigma, penalty)
+    def _entering(self, task: Task, sigmas: Sequence[float]) -> Iterator[float]:
+        """For each sigma the strength at which the first pair enters a fit without pairs."""
+        penalty, owner = self._with_strength(NO_PAIRS), task.references.encoding.owner
         solver = task.solver.with_limits(tol=LARGEST_TOLERANCE)
-        found = solver.solution(task.problem, task.start, sigma, weight_set)
-        at = found.last_pass or task.problem.evaluate(found.weights, sigma)
-        assert at.gradient is not None
-        # The path begins where this fit has ended.
-        task.fits_without_pairs[sigma] = replace(found, last_pass=at)
-        owner, unit = task.references.encoding.owner, task.unit_at(sigma)
-        # Where nothing tells the classes apart there is no gradient, and no pair ever enters.
-        return penalty.entering_price(-at.gradient, task.cone, owner) / unit if unit > 0 else 0.0
+        for sigma in sigmas:
+            weight_set = task.weight_set_at(sigma, penalty)
+            known = task.known_at(task.start, sigma)
+            found = solver.solution(task.problem, task.start, sigma, weight_set, known=known)
+            at = found.last_pass or task.problem.evaluate(found.weights, sigma)
+            assert at.gradient is not None
+            # The path begins where this fit has ended.
+            task.fits_without_pairs[sigma] = replace(found, last_pass=at)
+            unit, price = (
+                task.unit_at(sigma),
+                penalty.entering_price(-at.gradient, task.cone, owner),
+            )
+            # Where nothing tells the classes apart there is no gradient, and no pair ever enters.
+            yield price / unit if unit > 0 else 0.0
 
     def _with_strength(self, strength: float) -> PricedPenalty:
         penalty = resolved_penalty(self.penalty, "psd")
@@ -102,7 +110,9 @@ class PenaltyPath(BaseEstimator):
                 f"A PenaltyPath is of 'l1', 'l2', an L1 or an L2; got {self.penalty!r}, which has "
                 "no strength. Offer pruning as a choice of its own: penalties=(None, 'prune')."
             )
-        other: PricedPenalty = clone(penalty).set_params(strength=strength)
+        # Cloned once for each strength it takes as long as a few of the fits.
+        other = copy(penalty)
+        other.strength = strength
         return other
 
 

@@ -22,6 +22,7 @@ from immigrate.estimators._screen import Screened, as_shares, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
 from immigrate.estimators.feature_weights import feature_weights
 from immigrate.estimators.waiting import STEPS_OF_FIT, say_if_long
+from immigrate.kernels.results import MarginPass
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver
@@ -52,8 +53,8 @@ class Task:
         Makes the same task on other samples of the table.
     stage : int
         Which of the growing samples this one is of.
-    gradient_sizes : dict
-        Norm of the gradient at the start, by sigma; filled on request.
+    passes_at_start : dict
+        What a pass says at the start, by sigma; filled on request.
     fits_without_pairs : dict
         Solutions without pairs, by sigma, from which paths of strengths begin.
     """
@@ -66,7 +67,7 @@ class Task:
     is_warm: bool
     maker: TaskMaker
     stage: int
-    gradient_sizes: dict[float, float] = field(default_factory=dict)
+    passes_at_start: dict[float, MarginPass] = field(default_factory=dict)
     fits_without_pairs: dict[float, Solution] = field(default_factory=dict)
 
     def fitted(
@@ -91,11 +92,15 @@ class Task:
 
     def unit_at(self, sigma: float) -> float:
         """The unit of strengths: the norm of the gradient where the fit starts."""
-        if sigma not in self.gradient_sizes:
-            gradient = self.problem.evaluate(self.start, sigma).gradient
-            assert gradient is not None
-            self.gradient_sizes[sigma] = norm(gradient)
-        return self.gradient_sizes[sigma]
+        if sigma not in self.passes_at_start:
+            self.passes_at_start[sigma] = self.problem.evaluate(self.start, sigma)
+        gradient = self.passes_at_start[sigma].gradient
+        assert gradient is not None
+        return norm(gradient)
+
+    def known_at(self, weights: Array, sigma: float) -> MarginPass | None:
+        """What a pass at the weights would say, where they are the start and the unit is known."""
+        return self.passes_at_start.get(sigma) if weights is self.start else None
 
     def grown(self) -> Task | None:
         """The same on the next larger sample; None where there is none."""

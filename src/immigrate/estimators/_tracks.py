@@ -94,7 +94,10 @@ class Track:
         step: float,
     ) -> Solution:
         weight_set = self.task.weight_set_at(sigma, penalty)
-        return self.solver.solution(self.task.problem, start, sigma, weight_set, first_step=step)
+        known = self.task.known_at(start, sigma)
+        return self.solver.solution(
+            self.task.problem, start, sigma, weight_set, first_step=step, known=known
+        )
 
     def _say(self, sigma: float, penalty: Penalty | None, solution: Solution) -> None:
         if self.verbose:
