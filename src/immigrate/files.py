@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import uuid
 from collections.abc import Iterator
@@ -26,7 +27,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     Parameters
     ----------
     path : str or path-like
-        Folders on the way are made.
+        Folders on the way are made. A device, a pipe or a socket, such as ``/dev/null``, is refused:
+        it would be replaced by a file.
 
     Yields
     ------
@@ -46,6 +48,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     # A link stays a link: what it points to is replaced.
     target = Path(os.path.realpath(path))
+    if is_special(target):
+        raise OSError(errno.EINVAL, "this is a device or a pipe and no file", str(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     # In the same folder, because only there is a replacement one step for every reader.
     place = target.with_name(f".{target.stem[:40]}-{uuid.uuid4().hex}{target.suffix}")
@@ -56,6 +60,27 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException:
         place.unlink(missing_ok=True)
         raise
+
+
+def is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether something is there that is neither a file nor a folder, such as ``/dev/null``.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import os
+    >>> from immigrate.files import is_special
+    >>> is_special(os.devnull), is_special("."), is_special("not-there.csv")
+    (True, False, False)
+    """
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def _flush(place: Path) -> None:

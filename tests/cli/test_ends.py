@@ -120,6 +120,17 @@ def test_a_folder_that_cannot_be_written_is_said_before_the_work(run, xor_csv, m
     assert ended.err == "immigrate: cannot write /page.html: the folder / is read-only.\n"
 
 
+def test_a_pipe_or_a_device_is_refused_before_the_work(run, xor_csv, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    ended = run("report", xor_csv, "--target", "outcome", "--out", "pipe")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == (
+        "immigrate: cannot write pipe: it is a device or a pipe; give the name of a file.\n"
+    )
+    assert pipe.is_fifo()
+
+
 @pytest.mark.parametrize("command", ["test", "--help"])
 def test_a_reader_that_has_gone_gives_no_trace(command, xor_csv):
     arguments = ("test", xor_csv, "--target", "outcome") if command == "test" else ("--help",)
