@@ -27,8 +27,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     Parameters
     ----------
     path : str or path-like
-        Folders on the way are made. A device, a pipe or a socket, such as ``/dev/null``, is refused:
-        it would be replaced by a file.
+        Folders on the way are made. A device or a pipe, such as ``/dev/null``, is refused: it
+        would be replaced by a file.
 
     Yields
     ------

@@ -97,6 +97,8 @@ MEASURED = (
         (["ill", "well", None, "ill"], MISSING),
         (["ill", "well", np.nan, "ill"], MISSING),
         ([1.0, 2.0, np.nan, 1.0], MISSING),
+        (np.ma.masked_array([1, 2, 2, 1], [False, False, True, False]), MISSING),
+        (np.ma.masked_array(["a", "b", "b", "a"], [False, False, True, False]), MISSING),
         (pd.Series(["ill", "well", None, "ill"], dtype="category"), MISSING),
         (pd.Series([1, 2, None, 1], dtype="Int64"), MISSING),
         (pd.Series([True, False, None, True], dtype="boolean"), MISSING),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from immigrate.columns.objects import FLAG_TYPES
+from immigrate.columns.objects import FLAG_TYPES, unmasked
 from immigrate.typing import Codes
 
 # Numbers with more different values than that, some of them seen once, are measured, not given.
@@ -161,7 +161,7 @@ def _array(y: Any) -> NDArray[Any]:
         # Not by its to_numpy, which gives floats for whole numbers and flags with gaps.
         series = y.to_series() if isinstance(y, polars.DataFrame) and y.width == 1 else y
         return np.asarray(series.to_list() if hasattr(series, "to_list") else y, dtype=object)
-    array = np.asarray(y)
+    array = unmasked(y) if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
     # NumPy makes text of everything that stands beside a text, NaN included.
     is_forced = array.dtype.kind == "U" and isinstance(y, list | tuple)
     if is_forced and not all(isinstance(label, str) for label in y):
