@@ -130,7 +130,7 @@ def exact_results(
         # Threads share the rows instead.
         return term_results(study.data, terms, contrasts, with_effects=with_effects)
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
-    threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
+    threads = Parallel(n_jobs=run.n_jobs, require="sharedmem", return_as="generator")
     parts = []
     for part in threads(
         delayed(term_results)(study.data, chunk, contrasts, with_effects=with_effects)
