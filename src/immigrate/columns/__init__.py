@@ -26,6 +26,7 @@ from immigrate.columns.labels import (
     read_numbers,
 )
 from immigrate.columns.left_out import column_notes, left_out
+from immigrate.columns.no_table import check_is_table
 from immigrate.columns.notes import Note, Reason, in_order, messages, warn_of
 from immigrate.columns.reader import ColumnReader
 from immigrate.columns.units import difference_units
@@ -41,6 +42,7 @@ __all__ = [
     "Reason",
     "TrainingTable",
     "check_class_sizes",
+    "check_is_table",
     "check_values",
     "chosen_mask",
     "column_notes",
