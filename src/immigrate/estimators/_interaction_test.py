@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.checks import check_count, check_option, check_share
+from immigrate.checks import check_count, check_jobs, check_option, check_share
 from immigrate.columns import (
     FROM_DTYPE,
     named_position,
@@ -327,6 +327,7 @@ class InteractionTest(StoredEstimator):
             raise ValueError(f"alpha must be a number between 0 and 1, got {self.alpha!r}.")
         if not isinstance(self.stepwise, bool | np.bool_):
             raise ValueError(f"stepwise must be True or False, got {self.stepwise!r}.")
+        check_jobs(self.n_jobs)
         if self.screen is not None:
             check_count("screen", self.screen)
         if self.split is not None:
