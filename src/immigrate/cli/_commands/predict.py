@@ -26,7 +26,11 @@ def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None
         stored = load_model(model)
     if not hasattr(stored.estimator, "predict"):
         raise CommandError(f"{model} predicts nothing: {type(stored.estimator).__name__}.")
-    read = told_file(path, replace(reading, as_text=names_as_text(stored.estimator)))
+    as_text = names_as_text(stored.estimator)
+    if all(isinstance(label, str) for label in stored.estimator.classes_):
+        # Labels are compared as they were read in fit: "1.50" is another name than "1.5".
+        as_text |= {stored.target}
+    read = told_file(path, replace(reading, as_text=as_text))
     X = columns_at_hand(feature_names(stored.estimator), read.frame, read.name)
     extra = [one for one in read.frame.columns if one not in X.columns and one != stored.target]
     if extra:
