@@ -10,7 +10,7 @@ import pytest
 
 from immigrate import InteractionTest, __version__
 from immigrate.columns import is_number_outcome
-from immigrate.datasets import make_monk1
+from immigrate.datasets import make_monk1, make_xor
 
 SIZE = ["size", "size_low", "size_high"]
 
@@ -358,3 +358,13 @@ def test_words_call_flags_and_ordered_levels_by_their_names(with_gaps):
     assert "smoker is True" in direction
     assert "smoker is False" in direction
     assert "stage is early" in direction
+
+
+def test_features_named_like_the_columns_of_an_effect_do_not_replace_them():
+    X, y = make_xor(120, 2, noise=0.1, random_state=0)
+    plain = InteractionTest().fit(X, y).effect("a", "b").to_frame()
+    named = InteractionTest().fit(X.set_axis(["class", "value"], axis=1), y)
+    frame = named.effect("class", "value").to_frame()
+    assert list(frame)[:4] == ["feature_1", "feature_2", "class", "value"]
+    np.testing.assert_array_equal(frame["feature_1"], plain["a"])
+    np.testing.assert_array_equal(frame["value"], plain["value"])
