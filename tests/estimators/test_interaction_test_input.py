@@ -337,3 +337,18 @@ def test_backends_of_joblib_do_not_matter(backend, screen):
     with joblib.parallel_config(backend, n_jobs=2):
         together = InteractionTest(screen=screen).fit(X, y)
     pd.testing.assert_frame_equal(together.table_, alone.table_)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([1, 2], r"groups has the shape \(2,\) for 40 samples"),
+        ([None, *range(39)], r"groups is missing \(NaN\) in 1 of 40 samples, first in row 0"),
+        (["a", "a", *range(38)], "groups has 39 members for 40 samples; 'a' has 2 of them"),
+    ],
+)
+def test_groups_that_say_too_little_or_that_samples_repeat(groups, message):
+    X, y = make_xor(40, 3, random_state=0)
+    with pytest.raises(ValueError, match=message):
+        InteractionTest().fit(X, y, groups=groups)
+    InteractionTest().fit(X, y, groups=["a", *range(39)])

@@ -24,6 +24,7 @@ from immigrate.columns.labels import (
     is_number_outcome,
     read_labels,
     read_numbers,
+    warn_of_other_order,
 )
 from immigrate.columns.left_out import column_notes, left_out
 from immigrate.columns.no_table import check_is_table
@@ -59,4 +60,5 @@ __all__ = [
     "read_training_table",
     "typed_table",
     "warn_of",
+    "warn_of_other_order",
 ]

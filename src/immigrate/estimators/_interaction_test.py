@@ -221,8 +221,6 @@ class InteractionTest(StoredEstimator):
             This test, fitted.
         """
         self._check_parameters()
-        if groups is not None:
-            refuse_repeated(groups)
         table = read_training_table(
             self,
             X,
@@ -231,6 +229,8 @@ class InteractionTest(StoredEstimator):
             least_per_class=1,
             outcome=self.outcome,
         )
+        if groups is not None:
+            refuse_repeated(groups, len(table.values))
         if table.values.shape[1] < self.order:
             raise ValueError(
                 f"n_features={table.values.shape[1]}: order={self.order} needs at least "

@@ -11,7 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from immigrate.columns import Note, Reason, check_is_table, column_notes, messages, read_labels
+from immigrate.columns import (
+    Note,
+    Reason,
+    check_is_table,
+    column_notes,
+    messages,
+    read_labels,
+    warn_of_other_order,
+)
 from immigrate.typing import Codes
 
 
@@ -68,6 +76,7 @@ class Given:
             X, groups = without_column(X, groups, "groups")
         if isinstance(y, str):
             X, y = without_column(X, y, "y")
+        warn_of_other_order(X, y)
         labels = read_labels(column_or_1d(y, warn=True))
         if groups is not None:
             groups = _checked_groups(groups, len(labels.codes))
