@@ -83,6 +83,17 @@ def test_a_killed_writer_leaves_the_old_file(tmp_path, wait):
     assert path.read_text() == "old"
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
+    """As ``/dev/null`` would be by somebody who may write there; no test touches a true device."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="a device or a pipe and no file"):
+        write_text_whole(pipe, "new")
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
 FORMULAS = ["=1+1", "+1", "-1+2", "@SUM(A1)", " =1", "\t=1", "\r=1", "a;=1+1", 'a","=1']
 
 

@@ -84,6 +84,15 @@ def check_count(name: str, value: Any) -> int:
     return int(value)
 
 
+def check_jobs(n_jobs: Any) -> Any:
+    """`n_jobs` if it is None or a whole number other than 0."""
+    if n_jobs is None or (_is_real(n_jobs) and isinstance(n_jobs, Integral) and n_jobs != 0):
+        return n_jobs
+    raise ValueError(
+        f"n_jobs must be None, a whole number such as 2, or -1 for all cores; got {n_jobs!r}."
+    )
+
+
 def check_sample_size(name: str, value: Any) -> int | float | str | None:
     """`value` if it says how many samples to take: None, "auto", a count or a share of them."""
     if value is None or (isinstance(value, str) and value == "auto"):

@@ -27,7 +27,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     Parameters
     ----------
     path : str or path-like
-        Folders on the way are made.
+        Folders on the way are made. A device or a pipe, such as ``/dev/null``, is refused: it
+        would be replaced by a file.
 
     Yields
     ------
@@ -51,6 +52,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise IsADirectoryError(
             errno.EISDIR, "this is a folder; give the name of a file in it", str(path)
         )
+    if is_special(target):
+        raise OSError(errno.EINVAL, "this is a device or a pipe and no file", str(path))
     target.parent.mkdir(parents=True, exist_ok=True)
     # In the same folder, because only there is a replacement one step for every reader.
     place = target.with_name(f".{target.stem[:40]}-{uuid.uuid4().hex}{target.suffix}")
@@ -61,6 +64,27 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException:
         place.unlink(missing_ok=True)
         raise
+
+
+def is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether something is there that is neither a file nor a folder, such as ``/dev/null``.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import os
+    >>> from immigrate.files import is_special
+    >>> is_special(os.devnull), is_special("."), is_special("not-there.csv")
+    (True, False, False)
+    """
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def _flush(place: Path) -> None:

@@ -114,6 +114,9 @@ def checked_sample_weight(sample_weight: Any, X: Any) -> Array:
     >>> checked_sample_weight([1, 2], [[0.0], [1.0]])
     array([1., 2.])
     """
+    if isinstance(sample_weight, np.ma.MaskedArray):
+        # What is masked is missing, and refused as such; scikit-learn would take what lies below.
+        sample_weight = np.ma.filled(sample_weight.astype(np.float64), np.nan)
     weight: Array = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import pickle
+import zipfile
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -24,6 +26,13 @@ NO_MODEL = (
     "m.skops is no model that immigrate fit wrote. The model comes first, then the table: "
     "immigrate predict MODEL TABLE"
 )
+
+
+def zipped(content: str) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as place:
+        place.writestr("t.csv", content)
+    return archive.getvalue()
 
 
 class Case(NamedTuple):
@@ -56,6 +65,21 @@ CASES = {
         "dose,age,outcome\n", REPORT, "t.csv has names of columns, but no row below them."
     ),
     "binary": Case(BINARY, REPORT, f"t.csv is no table: it holds binary data. {FORMATS}"),
+    "standard input": Case(
+        None,
+        ("report", "-", "--target", "outcome"),
+        "there is no file -. To read standard input, give /dev/stdin.",
+    ),
+    "no jobs": Case(
+        GOOD,
+        (*TEST, "--jobs", "0"),
+        "--jobs must be a whole number such as 2, or -1 for all cores; got 0.",
+    ),
+    "ZIP": Case(
+        zipped(GOOD),
+        REPORT,
+        "t.csv is a ZIP archive and no Excel file; unpack it, or pack the table with gzip.",
+    ),
     "old Excel": Case(
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + BINARY,
         REPORT,

@@ -329,3 +329,15 @@ def test_demo_runs_the_demo(run, monkeypatch):
     monkeypatch.setattr("immigrate.demo.main", lambda: print("shown"))
     ended = run("demo")
     assert (ended.code, ended.out) == (0, "shown\n")
+
+
+def test_labels_that_are_names_are_compared_as_names(run, tmp_path):
+    """Read as numbers, "1.50" would be 1.5 and every prediction wrong."""
+    table = xor_table().replace({"ill": "1.50", "well": "2.50"})
+    (tmp_path / "t.csv").write_text(csv_text(table))
+    typed = ("--target", "outcome", "--outcome", "class", "--out", "m.skops")
+    assert run("fit", "t.csv", *typed).code == 0
+    ended = run("predict", "m.skops", "t.csv", "--out", "p.csv")
+    right = (pd.read_csv("p.csv", dtype=str)["prediction"] == table["outcome"]).sum()
+    assert right > 60
+    assert f"right in {right} of the 80 rows" in ended.out

@@ -16,6 +16,8 @@ if sys.platform == "win32":
 
 import resource
 
+from cli.tables import csv_text, xor_table
+
 from immigrate.datasets import make_xor
 
 COMMAND = [sys.executable, "-m", "immigrate.cli"]
@@ -120,6 +122,17 @@ def test_a_folder_that_cannot_be_written_is_said_before_the_work(run, xor_csv, m
     assert ended.err == "immigrate: cannot write /page.html: the folder / is read-only.\n"
 
 
+def test_a_pipe_or_a_device_is_refused_before_the_work(run, xor_csv, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    ended = run("report", xor_csv, "--target", "outcome", "--out", "pipe")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == (
+        "immigrate: cannot write pipe: it is a device or a pipe; give the name of a file.\n"
+    )
+    assert pipe.is_fifo()
+
+
 @pytest.mark.parametrize("command", ["test", "--help"])
 def test_a_reader_that_has_gone_gives_no_trace(command, xor_csv):
     arguments = ("test", xor_csv, "--target", "outcome") if command == "test" else ("--help",)
@@ -131,6 +144,38 @@ def test_a_reader_that_has_gone_gives_no_trace(command, xor_csv):
     assert process.returncode == 1
     assert "Traceback" not in err
     assert "Exception" not in err
+
+
+def test_a_closed_standard_output_is_said_and_closed_errors_are_no_error(xor_csv):
+    arguments = [*COMMAND, "test", str(xor_csv), "--target", "outcome"]
+    process = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *arguments], stderr=subprocess.PIPE, text=True
+    )
+    assert process.returncode == 1
+    assert process.stderr == (
+        "immigrate: standard output is closed; send it to a file, to a program or to /dev/null.\n"
+    )
+    process = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", *arguments], stdout=subprocess.PIPE, text=True
+    )
+    assert process.returncode == 0
+    assert process.stdout.startswith("Which features matter")
+
+
+def test_predictions_in_a_pipe_are_utf_8_whatever_the_language_settings(run, tmp_path):
+    table = xor_table().replace({"ill": "krank ✓", "well": "wohl ×"})
+    (tmp_path / "t.csv").write_text(csv_text(table), encoding="utf-8")
+    assert run("fit", "t.csv", "--target", "outcome", "--out", "m.skops").code == 0
+    plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    said = subprocess.run(
+        [*COMMAND, "predict", "m.skops", "t.csv"],
+        capture_output=True,
+        cwd=tmp_path,
+        env={**os.environ, **plain},
+    )
+    assert said.returncode == 0
+    assert said.stdout.decode("utf-8") == run("predict", "m.skops", "t.csv").out
+    assert {"krank ✓", "wohl ×"} <= set(said.stdout.decode("utf-8").replace('"', ",").split(","))
 
 
 def test_progress_is_on_a_terminal_and_results_are_not(xor_csv, tmp_path):

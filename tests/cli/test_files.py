@@ -12,6 +12,7 @@ from cli.tables import csv_text, xor_table
 from immigrate.cli._cells import Cells
 from immigrate.cli._errors import CommandError
 from immigrate.cli._files import Reading, read_file
+from immigrate.cli._tables import whole
 
 TABLE = xor_table().assign(
     flag=[True, False] * 40, count=range(80), gap=[None, 1.5, 2.25, 1.125] * 20
@@ -236,3 +237,33 @@ def test_a_cell_may_hold_the_delimiter_and_line_breaks(tmp_path):
 def test_columns_that_are_names_stay_text(tmp_path):
     frame = read(tmp_path, "x,y\n01.50,a\n2,b\n", as_text=frozenset(["x"])).frame
     assert frame["x"].tolist() == ["01.50", "2"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [str(10**18 + k) for k in range(4)],
+        [str(10**20 + k) for k in range(4)],
+        [str(-(10**18) - k) for k in range(4)],
+        ["1000000000000000001", "1000000000000000002", "", "5"],
+    ],
+)
+def test_whole_numbers_that_floats_cannot_tell_apart_are_names(cells):
+    read_cells = Cells()
+    assert read_cells.column("id", cells).tolist() == [cell or None for cell in cells]
+    (note,) = read_cells.notes
+    assert note.startswith("column 'id' has whole numbers that differ only after the 15 digits")
+
+
+def test_long_whole_numbers_that_stay_apart_are_numbers():
+    cells = [str(1_700_000_000_000_000_000 + 10**9 * k) for k in range(4)]
+    read_cells = Cells()
+    assert read_cells.column("t", cells).tolist() == [int(cell) for cell in cells]
+    assert read_cells.notes == []
+
+
+def test_a_target_with_gaps_keeps_numbers_that_are_no_whole_ones():
+    """A cast to whole numbers made one number of all that are too large for one."""
+    for values in ([1e20, 2e20], [np.inf, 1.0], [0.5, 1.0]):
+        assert whole(pd.Series(values)).tolist() == values
+    assert whole(pd.Series([0.0, 1.0])).dtype.kind == "i"

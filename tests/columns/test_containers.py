@@ -268,3 +268,39 @@ def test_a_frame_of_an_unknown_library_is_refused_by_name():
 
     with pytest.raises(TypeError, match=r"X is a Frame of .*to_pandas"):
         ColumnReader.fit(Frame())
+
+
+def test_masked_values_are_missing():
+    """What lies below a mask is no value; NumPy's conversions would bring it back."""
+    numbers = np.array([[1.0, 2.0], [3.0, 999.0], [5.0, 6.0]])
+    known = np.where(numbers == 999.0, np.nan, numbers)
+    for dtype in (np.float64, np.int64, object):
+        masked = np.ma.masked_equal(numbers.astype(dtype), 999)
+        np.testing.assert_array_equal(ColumnReader.fit(masked)[1], known)
+    single = np.ma.masked_equal(numbers.astype(np.float32), 999)
+    assert ColumnReader.fit(single)[1].dtype == np.float32
+    names = np.ma.masked_equal(np.array([["a"], ["b"], ["?"]]), "?")
+    reader, values = ColumnReader.fit(names)
+    assert reader.levels == (("a", "b"),)
+    np.testing.assert_array_equal(values, [[0], [1], [np.nan]])
+
+
+@pytest.mark.parametrize("as_", ["pandas", "Int64", "polars", "array", "objects", "listed"])
+def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(as_):
+    numbers = [2**53, 2**53 + 1, 2**53]
+    frame = pd.DataFrame({"id": numbers})
+    X = {
+        "Int64": frame.astype("Int64"),
+        "array": frame.to_numpy(),
+        "objects": frame.astype(object),
+    }.get(as_, frame)
+    if as_ == "polars":
+        X = pytest.importorskip("polars").DataFrame({"id": numbers})
+    with pytest.raises(ValueError, match=r"holds 9007199254740992 and 9007199254740993, which"):
+        ColumnReader.fit(X, [0] if as_ == "listed" else "from_dtype")
+
+
+def test_large_whole_numbers_that_stay_apart_are_numbers():
+    nanoseconds = 1_700_000_000_000_000_000 + 10**9 * np.arange(5)
+    for X in (pd.DataFrame({"t": nanoseconds}), nanoseconds[:, None]):
+        np.testing.assert_array_equal(ColumnReader.fit(X)[1][:, 0], nanoseconds)

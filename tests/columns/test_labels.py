@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
-from immigrate.columns import check_class_sizes, read_labels
+from immigrate.columns import (
+    check_class_sizes,
+    read_labels,
+    read_numbers,
+    read_training_table,
+    warn_of_other_order,
+)
 from immigrate.columns.labels import MOST_NUMERIC_CLASSES, WHAT_TO_DO_WITH_NUMBERS
 
 NAMES = ["ill", "well", "well", "ill"]
@@ -97,6 +106,8 @@ MEASURED = (
         (["ill", "well", None, "ill"], MISSING),
         (["ill", "well", np.nan, "ill"], MISSING),
         ([1.0, 2.0, np.nan, 1.0], MISSING),
+        (np.ma.masked_array([1, 2, 2, 1], [False, False, True, False]), MISSING),
+        (np.ma.masked_array(["a", "b", "b", "a"], [False, False, True, False]), MISSING),
         (pd.Series(["ill", "well", None, "ill"], dtype="category"), MISSING),
         (pd.Series([1, 2, None, 1], dtype="Int64"), MISSING),
         (pd.Series([True, False, None, True], dtype="boolean"), MISSING),
@@ -138,3 +149,31 @@ def test_bad_labels_say_what_is_wrong(y, message):
 def test_a_missing_label_of_polars_is_named():
     with pytest.raises(ValueError, match=r"missing \(NaN\) in 1 of 3 samples, first in row 1"):
         read_labels(polars_series([1, None, 2]))
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [(1e200, r"as large as 3e\+200.*larger units"), (1e-200, "spans 2e-200 only.*smaller units")],
+)
+def test_numbers_whose_powers_are_no_floats_are_refused(factor, message):
+    with pytest.raises(ValueError, match=message):
+        read_numbers(np.array([1.0, 2.0, 3.0]) * factor)
+
+
+def test_an_index_in_another_order_is_said():
+    X = pd.DataFrame({"x": range(4)}, index=list("abcd"))
+    y = pd.Series([0, 1, 0, 1], index=list("abcd"))
+    with pytest.warns(UserWarning, match=r"same index in another order.*y\.loc\[X\.index\]"):
+        warn_of_other_order(X, y[::-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for other in (y, y.to_numpy(), y.reset_index(drop=True), y[:3], y.set_axis([*"aabc"])):
+            warn_of_other_order(X, other)
+        warn_of_other_order(X.to_numpy(), y)
+
+
+def test_a_fit_says_that_the_index_is_in_another_order():
+    X = pd.DataFrame({"x": range(8)})
+    y = pd.Series([0, 1] * 4)
+    with pytest.warns(UserWarning, match="same index in another order"):
+        read_training_table(BaseEstimator(), X[::-1], y)

@@ -79,6 +79,13 @@ ERRORS = {
         "Complex data not supported: column 'wave' holds complex numbers. Give their real and "
         "imaginary parts as two columns.",
     ),
+    "whole numbers that floats cannot tell apart": (
+        table(id=2**60 + np.arange(N)),
+        {},
+        "Column 'id' holds 1152921504606846976 and 1152921504606846977, which are one number "
+        "where 15 digits are kept, as they are here. If they are names, turn them into text; if "
+        "they are measured, subtract a common start.",
+    ),
     "unknown name": (
         table(site="A"),
         {"categorical_features": ["sight"]},
@@ -282,6 +289,18 @@ def test_left_out_lists_what_can_be_no_feature_in_order():
         ),
         (
             {"site": ["a", "b"]},
+            {"site": [b"a", b"b"]},
+            "Column 'site' held names such as 'a' in fit and holds bytes such as b'a' now. Give "
+            "it in the form that it had in fit.",
+        ),
+        (
+            {"stage": pd.Categorical(["I", "II"], ordered=True)},
+            {"stage": [0, 1]},
+            "Column 'stage' held names such as 'I' in fit and holds numbers such as 0.0 now. Give "
+            "it in the form that it had in fit.",
+        ),
+        (
+            {"site": ["a", "b"]},
             {"site": ["a"], "more": [1]},
             "X has 2 columns, but 1 were expected, as in fit. Give the columns of the table of "
             "fit.",
@@ -309,3 +328,58 @@ def test_what_is_no_table_is_refused(X, what):
         f"A table of rows and columns was expected, got {what}. Give a data frame or an array of "
         "two dimensions."
     )
+
+
+TO_FRAME = (
+    "X is one column, a Series of {}; a table of rows and columns was expected. The table comes "
+    "first and the label second, fit(X, y). A table of one column is X.to_frame(); for one row, give "
+    "a table of one row."
+)
+NO_TABLES = {
+    "column": (table()["dose"], ValueError, TO_FRAME.format("pandas")),
+    "row": (table(site="A").iloc[0], ValueError, TO_FRAME.format("pandas")),
+    "file": (
+        "table.csv",
+        TypeError,
+        "X is 'table.csv', a text; a table was expected. If it names a file, read it first, for "
+        "example with pandas.read_csv.",
+    ),
+    "dictionary": (
+        {"dose": DOSE},
+        TypeError,
+        "X is a dict; a table was expected. Turn it into one with pandas.DataFrame(X).",
+    ),
+    "dictionaries": (
+        [{"dose": 1}, {"dose": 2}],
+        TypeError,
+        "X is a list of dictionaries; a table was expected. Turn it into one with "
+        "pandas.DataFrame(X).",
+    ),
+    "records": (
+        table().to_records(),
+        TypeError,
+        "X is a structured array; a table was expected. Turn it into one with "
+        "pandas.DataFrame(X).",
+    ),
+    "generator": (
+        (row for row in [[1], [2]]),
+        TypeError,
+        "X is a generator, which can be read only once; a table was expected. Give list(X).",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NO_TABLES)
+def test_what_is_given_in_place_of_a_table_by_mistake_is_named(case):
+    X, error, message = NO_TABLES[case]
+    with pytest.raises(error) as caught:
+        read_training_table(BaseEstimator(), X, Y)
+    assert str(caught.value) == message
+
+
+def test_a_column_of_polars_or_arrow_is_no_table():
+    polars = pytest.importorskip("polars")
+    pyarrow = pytest.importorskip("pyarrow")
+    for column in (polars.Series(DOSE), pyarrow.chunked_array([DOSE])):
+        with pytest.raises(ValueError, match=r"^X is one column, .*A table of one column"):
+            read_training_table(BaseEstimator(), column, Y)

@@ -21,8 +21,10 @@ from immigrate import (
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
+    InteractionTest,
     Prune,
     Screen,
+    StabilitySelection,
 )
 from immigrate.columns import ColumnWarning
 
@@ -69,11 +71,33 @@ y = np.arange(20) % 2
         ({"solver": Descent(max_iter=0)}, "max_iter must be a whole number"),
         ({"solver": FullSteps(max_iter=2.5)}, "max_iter must be a whole number"),
         ({"solver": FullSteps(tol=-1)}, "tol must be a number, 0 or more"),
+        ({"solver": Descent(init={})}, "init must be a matrix of 3 by 3 numbers, got {}"),
+        ({"n_jobs": 0}, "n_jobs must be None, a whole number such as 2, or -1"),
+        ({"n_jobs": 0.5}, "n_jobs must be None"),
+        ({"n_jobs": "2"}, "n_jobs must be None"),
+        ({"screen": Screen(keep=0.5)}, "keep lists names or indices of features, got 0.5"),
     ],
 )
 def test_bad_parameters_say_what_to_do(parameters, message):
     with pytest.raises(ValueError, match=message):
         ImmigrateClassifier(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("screen", [{}, 3, None, LogisticRegression])
+def test_what_is_no_screen_is_named(screen):
+    with pytest.raises(TypeError, match=r"A screen is one of \['im4e', 'pairs'\], a Screen, or"):
+        ImmigrateClassifier(screen=Screen(screen)).fit(X, y)
+
+
+@pytest.mark.parametrize("cls", [InteractionTest, StabilitySelection])
+def test_bad_numbers_of_jobs_are_named(cls):
+    with pytest.raises(ValueError, match="n_jobs must be None"):
+        cls(n_jobs=np.inf).fit(X, y)
+
+
+def test_no_fold_at_all():
+    with pytest.raises(ValueError, match=r"cv=\[\] has no fold"):
+        ImmigrateClassifierCV(cv=[]).fit(X, y)
 
 
 def test_one_class():
@@ -153,6 +177,7 @@ def test_other_feature_count_at_predict():
         (np.zeros(20), "zero"),
         (-np.ones(20), "[Nn]egative"),
         (np.ones(3), "shape"),
+        (np.ma.masked_array(np.ones(20), np.arange(20) == 3), "NaN"),
     ],
 )
 def test_bad_sample_weights(weight, message):

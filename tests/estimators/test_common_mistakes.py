@@ -22,7 +22,7 @@ def table(n: int = 40) -> pd.DataFrame:
 @pytest.mark.parametrize("Estimator", ESTIMATORS)
 def test_one_column_in_place_of_the_table_is_named(Estimator):
     frame = table()
-    with pytest.raises(ValueError, match=r"X is one column, a Series; .* fit\(X, y\); "):
+    with pytest.raises(ValueError, match=r"X is one column, a Series .* fit\(X, y\)\. "):
         Estimator().fit(frame["outcome"], frame.drop(columns="outcome"))
 
 

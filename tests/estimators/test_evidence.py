@@ -10,7 +10,7 @@ import pytest
 
 from immigrate import InteractionTest, __version__
 from immigrate.columns import is_number_outcome
-from immigrate.datasets import make_monk1
+from immigrate.datasets import make_monk1, make_xor
 
 SIZE = ["size", "size_low", "size_high"]
 
@@ -383,3 +383,13 @@ def test_what_is_shown_given_the_others_only_has_its_direction_there():
     assert dose["p_adjusted"] > 0.05 > 0.001 > dose["p_given_others_adjusted"]
     assert dose["direction"] == "ill is more likely where dose is low, given the others"
     assert features.loc["severity", "direction"] == "ill is more likely where severity is high"
+
+
+def test_features_named_like_the_columns_of_an_effect_do_not_replace_them():
+    X, y = make_xor(120, 2, noise=0.1, random_state=0)
+    plain = InteractionTest().fit(X, y).effect("a", "b").to_frame()
+    named = InteractionTest().fit(X.set_axis(["class", "value"], axis=1), y)
+    frame = named.effect("class", "value").to_frame()
+    assert list(frame)[:4] == ["feature_1", "feature_2", "class", "value"]
+    np.testing.assert_array_equal(frame["feature_1"], plain["a"])
+    np.testing.assert_array_equal(frame["value"], plain["value"])

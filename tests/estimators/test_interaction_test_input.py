@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +18,7 @@ from interaction_problems import (
 
 from immigrate import InteractionTest, WestfallYoung
 from immigrate.columns import ColumnWarning
+from immigrate.datasets import make_xor
 
 
 @pytest.mark.parametrize("order", [2, 3])
@@ -307,3 +311,44 @@ def test_wrong_data_say_what_is_right():
         InteractionTest().fit(frame.assign(f0=[[1], [2]] * 20), y)
     with pytest.raises(ValueError, match="whole number"):
         InteractionTest().fit(X, y).strongest_features(-1)
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_nominal_columns_of_rare_levels_alone_are_no_error(n_features):
+    """None of their levels is common enough for a function of its own in the first look."""
+    rng = np.random.default_rng(0)
+    levels = [f"L{k % 12}" for k in range(60)]
+    X = pd.DataFrame({"site": levels, "other": rng.permutation(levels)})
+    # An identifier is left out.
+    X = X.assign(other=[f"p{k}" for k in range(60)]) if n_features == 1 else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)
+        test = InteractionTest().fit(X, np.arange(60) % 2)
+    assert len(test.features_) == n_features
+    assert test.features_["p_value"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+@pytest.mark.parametrize("screen", [None, 4])
+def test_backends_of_joblib_do_not_matter(backend, screen):
+    """Threads share what is found, whatever kind of worker the user asks joblib for."""
+    X, y = make_xor(150, 6, noise=0.1, random_state=0)
+    alone = InteractionTest(screen=screen).fit(X, y)
+    with joblib.parallel_config(backend, n_jobs=2):
+        together = InteractionTest(screen=screen).fit(X, y)
+    pd.testing.assert_frame_equal(together.table_, alone.table_)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([1, 2], r"groups has the shape \(2,\) for 40 samples"),
+        ([None, *range(39)], r"groups is missing \(NaN\) in 1 of 40 samples, first in row 0"),
+        (["a", "a", *range(38)], "groups has 39 members for 40 samples; 'a' has 2 of them"),
+    ],
+)
+def test_groups_that_say_too_little_or_that_samples_repeat(groups, message):
+    X, y = make_xor(40, 3, random_state=0)
+    with pytest.raises(ValueError, match=message):
+        InteractionTest().fit(X, y, groups=groups)
+    InteractionTest().fit(X, y, groups=["a", *range(39)])

@@ -34,6 +34,8 @@ PLAIN = re.compile(r"[+-]?\d+([eE][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 # Spaces of three kinds and an apostrophe also stand between thousands.
 GAPS = " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}'\N{RIGHT SINGLE QUOTATION MARK}"
 GROUPED = re.compile(rf"[+-]?[1-9]\d{{0,2}}([{GAPS}])\d{{3}}(\1\d{{3}})*([.,]\d+)?")
+# Whole numbers of so many digits are floats without rounding.
+FEWEST_DIGITS = 15
 LEADING_ZERO = re.compile(r"[+-]?0\d+")
 
 
@@ -129,6 +131,13 @@ class Cells:
         if not possible:
             return None
         mark = possible[0] if len(possible) == 1 else self._mark(name, known)
+        alike = _alike_as_floats([_point(cell, mark) for cell in known])
+        if alike:
+            self.notes.append(
+                f"column '{name}' has whole numbers that differ only after the 15 digits that "
+                f"numbers have here, such as {alike}; they are read as names."
+            )
+            return None
         grouped = next((cell for cell in known if _has_groups(cell, mark)), None)
         if grouped is not None:
             (value,) = _converted([_point(grouped, mark)])
@@ -183,6 +192,16 @@ def _converted(cells: Sequence[str]) -> Any:
         return np.array([int(cell) for cell in cells], dtype=np.int64)
     except (ValueError, OverflowError):
         return np.array([float(cell) for cell in cells])
+
+
+def _alike_as_floats(cells: Sequence[str]) -> str:
+    """One of two different whole numbers that would be one float; empty if there are none."""
+    first: dict[float, str] = {}
+    for cell in cells:
+        is_long = len(cell) > FEWEST_DIGITS and cell.lstrip("+-").isdigit()
+        if is_long and int(first.setdefault(float(cell), cell)) != int(cell):
+            return cell
+    return ""
 
 
 def named_header(header: Sequence[str], notes: list[str]) -> list[str]:

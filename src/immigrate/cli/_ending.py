@@ -21,14 +21,23 @@ DONE, FAILED, NOT_UNDERSTOOD = 0, 1, 2
 ParsingError: Any = typer.BadParameter.__mro__[1]
 DEBUG = "--debug"
 INTERRUPTED = "interrupted."
+CLOSED = "standard output is closed; send it to a file, to a program or to /dev/null."
 
 
 def ended(arguments: list[str], interrupts: Interrupts) -> int:
     """Run what was typed; how it ended."""
+    if sys.stderr is None:  # closed by whoever started us
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        say(f"immigrate: {CLOSED}")
+        return FAILED
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that lacks a character shows a mark for it instead of failing.
             stream.reconfigure(errors="replace")
+    if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
+        # What a file or a program gets is the same everywhere, whatever the language settings.
+        sys.stdout.reconfigure(encoding="utf-8")
     # Taken out before parsing, so that it may stand anywhere.
     is_debugged = DEBUG in arguments
     try:

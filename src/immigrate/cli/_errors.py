@@ -31,6 +31,7 @@ WORDS = (
         "with --drop it is left out without this note.",
     ),
     ("split=0.5 measures it on others", "immigrate test --split 0.5 measures it on others"),
+    ("n_jobs must be None, ", "--jobs must be "),
     (", in features_", ", with --csv"),
     (", in selected_", ", with --csv"),
     ("; drop it.", "."),

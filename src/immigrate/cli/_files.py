@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
+import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -93,6 +95,8 @@ def _content(path: Path) -> bytes:
 
 
 def _not_there(path: Path) -> str:
+    if str(path) == "-":
+        return "there is no file -. To read standard input, give /dev/stdin."
     try:
         near = nearest(path.name, sorted(one.name for one in path.parent.iterdir()))
     except OSError:
@@ -172,6 +176,7 @@ def _counts_rows(cells: Sequence[str]) -> bool:
 
 
 def _read_excel(content: bytes, name: str, reading: Reading) -> ReadFile:
+    _check_is_workbook(content, name)
     try:
         with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
             sheets = [str(sheet) for sheet in book.sheet_names]
@@ -189,6 +194,16 @@ def _read_excel(content: bytes, name: str, reading: Reading) -> ReadFile:
     frame, notes = _from_cells(raw, name, reading)
     others = f" of {len(sheets)}" if len(sheets) > 1 else ""
     return ReadFile(name, frame, (f"Excel, sheet '{sheet}'{others}",), notes)
+
+
+def _check_is_workbook(content: bytes, name: str) -> None:
+    """Excel files are ZIP archives; others are refused. What is damaged is left to the reader."""
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if "[Content_Types].xml" not in archive.namelist():
+            raise CommandError(
+                f"{name} is a ZIP archive and no Excel file; unpack it, or pack the table with "
+                "gzip."
+            )
 
 
 def _chosen_sheet(sheets: Sequence[str], told: str, name: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from immigrate.cli._errors import CommandError
-from immigrate.files import write_text_whole
+from immigrate.files import is_special, write_text_whole
 
 
 def check_outputs(*outputs: Path | None, inputs: tuple[Path, ...]) -> None:
@@ -27,6 +27,10 @@ def check_outputs(*outputs: Path | None, inputs: tuple[Path, ...]) -> None:
             raise CommandError(f"{output} is to be written twice; give two names.")
         if output.is_dir():
             raise CommandError(f"cannot write {output}: it is a folder; give the name of a file.")
+        if is_special(output):
+            raise CommandError(
+                f"cannot write {output}: it is a device or a pipe; give the name of a file."
+            )
         _check_folder(output)
 
 

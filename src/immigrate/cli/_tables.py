@@ -14,6 +14,8 @@ from immigrate.cli._errors import CommandError, listed, nearest, unknown_column
 from immigrate.cli._files import ReadFile, Reading, read_file
 from immigrate.cli._screen import note, say, working
 
+MOST_EXACT = 2**53
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -128,7 +130,10 @@ def whole(values: pd.Series[Any]) -> pd.Series[Any]:
     >>> whole(pd.Series([0.0, 1.0])).tolist(), whole(pd.Series([0.5, 1.0])).tolist()
     ([0, 1], [0.5, 1.0])
     """
-    is_whole = values.dtype.kind == "f" and bool((values == values.round()).all())
+    # Beyond that, floats do not say which whole number was meant.
+    is_whole = values.dtype.kind == "f" and bool(
+        ((values == values.round()) & (values.abs() <= MOST_EXACT)).all()
+    )
     return values.astype("int64") if is_whole else values
 
 

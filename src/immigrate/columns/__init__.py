@@ -30,8 +30,10 @@ from immigrate.columns.labels import (
     is_number_outcome,
     read_labels,
     read_numbers,
+    warn_of_other_order,
 )
 from immigrate.columns.left_out import column_notes, left_out
+from immigrate.columns.no_table import check_is_table
 from immigrate.columns.notes import Note, Reason, in_order, messages, warn_of
 from immigrate.columns.reader import ColumnReader
 from immigrate.columns.units import difference_units
@@ -47,6 +49,7 @@ __all__ = [
     "Reason",
     "TrainingTable",
     "check_class_sizes",
+    "check_is_table",
     "check_values",
     "chosen_mask",
     "column_notes",
@@ -64,4 +67,5 @@ __all__ = [
     "read_training_table",
     "typed_table",
     "warn_of",
+    "warn_of_other_order",
 ]

@@ -21,6 +21,7 @@ from immigrate.columns.labels import (
     plain_labels,
     read_labels,
     read_numbers,
+    warn_of_other_order,
 )
 from immigrate.columns.notes import column_ranges, messages, warn_of
 from immigrate.columns.reader import ColumnReader, read_first
@@ -119,6 +120,7 @@ def read_training_table(
            [0., 1., 1., 0.]]), ('f', 'm'))
     """
     source = opened(X)
+    warn_of_other_order(X, y)
     # Labels first: scikit-learn would refuse a missing one in words of its own.
     y = None if y is None else plain_labels(y)
     stand_in = _stand_in(estimator)

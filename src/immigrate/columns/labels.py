@@ -10,13 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from immigrate.columns.objects import FLAG_TYPES
+from immigrate.columns.objects import FLAG_TYPES, unmasked
+from immigrate.messages import warn_user
 from immigrate.typing import Codes
 
 # Numbers with more different values than that, some of them seen once, are measured, not given.
 MOST_NUMERIC_CLASSES, LARGEST_SHARE_ONCE = 20, 0.1
 # Up to so many different whole numbers are classes without a question.
 MOST_CLEAR_CLASSES = 10
+# Squares of numbers between these, and sums of many, are floats of full precision.
+LARGEST_NUMBER, SMALLEST_SPAN = 1e140, 1e-140
 WHAT_TO_DO_WITH_NUMBERS = (
     "A classifier answers with one of a few classes. Use a regression method, or cut the label "
     "into classes, for example with pandas.qcut; InteractionTest takes numbers as they are."
@@ -85,10 +88,20 @@ def read_numbers(y: Any) -> NDArray[np.float64]:
             f"y, the label, is infinite in row {row}; a finite number was expected. Drop the "
             "row, or replace the value by a limit."
         )
+    if len(numbers) and np.abs(numbers).max() > LARGEST_NUMBER:
+        raise ValueError(
+            f"y, the label, holds numbers as large as {np.abs(numbers).max():.3g}, whose powers "
+            "leave the range of floats. Give it in larger units."
+        )
     if len(numbers) and np.all(numbers == numbers[0]):
         raise ValueError(
             f"y, the label, is {numbers[0]:g} for all samples; there is nothing to explain. Check "
             "that the right column is used."
+        )
+    if len(numbers) and np.ptp(numbers) < SMALLEST_SPAN:
+        raise ValueError(
+            f"y, the label, spans {np.ptp(numbers):.3g} only, whose powers leave the range of "
+            "floats. Give it in smaller units."
         )
     return numbers
 
@@ -145,6 +158,28 @@ def plain_labels(y: Any) -> NDArray[Any]:
     return _of_plain_type(array) if array.dtype.kind == "O" else array
 
 
+def warn_of_other_order(X: Any, y: Any) -> None:
+    """Warn of a label whose index is that of the table in another order: rows go by position.
+
+    Parameters
+    ----------
+    X, y : anything
+        Only data frames and series of pandas have an index.
+    """
+    rows, labelled = getattr(X, "index", None), getattr(y, "index", None)
+    if not isinstance(rows, pd.Index) or not isinstance(labelled, pd.Index):
+        return
+    if len(rows) != len(labelled) or rows.equals(labelled) or not rows.is_unique:
+        return
+    if labelled.is_unique and bool(labelled.isin(rows).all()):
+        warn_user(
+            "X and y have the same index in another order. Rows are paired by position, as "
+            "everywhere in scikit-learn. Give y.loc[X.index] to pair them by index, or "
+            "y.to_numpy() if the order is meant.",
+            UserWarning,
+        )
+
+
 def check_class_sizes(classes: NDArray[Any], sizes: Codes, *, least: int = 2) -> None:
     """Refuse labels that leave a sample without a hit or without a miss."""
     if len(classes) < 2:
@@ -167,7 +202,7 @@ def _array(y: Any) -> NDArray[Any]:
         # Not by its to_numpy, which gives floats for whole numbers and flags with gaps.
         series = y.to_series() if isinstance(y, polars.DataFrame) and y.width == 1 else y
         return np.asarray(series.to_list() if hasattr(series, "to_list") else y, dtype=object)
-    array = np.asarray(y)
+    array = unmasked(y) if isinstance(y, np.ma.MaskedArray) else np.asarray(y)
     # NumPy makes text of everything that stands beside a text, NaN included.
     is_forced = array.dtype.kind == "U" and isinstance(y, list | tuple)
     if is_forced and not all(isinstance(label, str) for label in y):

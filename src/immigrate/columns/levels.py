@@ -93,6 +93,7 @@ def column_values(column: Column, kind: Kind, levels: Levels) -> NDArray[np.floa
         _check_same_content(column, levels)
         return _codes(column, levels, unseen=len(levels))
     if kind is Kind.ORDERED:
+        _check_same_content(column, levels)
         return _places(column, levels)
     if column.content is not Content.NAMES:
         return column.values
@@ -116,8 +117,9 @@ def _places(column: Column, levels: Levels) -> NDArray[np.floating[Any]]:
     codes = _codes(column, levels, unseen=np.nan)
     is_lost = np.isnan(codes) & ~_is_missing(column.values)
     if is_lost.any():
+        lost = column.values[is_lost].tolist()[0]
         warn_user(
-            f"Column {column.name!r} holds {column.values[is_lost][0]!r}, which is not among its "
+            f"Column {column.name!r} holds {lost!r}, which is not among its "
             f"ordered categories {', '.join(map(repr, levels))}. It has no place in the order "
             "and is read as missing; declare all categories before fit.",
             ColumnWarning,
@@ -136,18 +138,24 @@ def _codes(column: Column, levels: Levels, unseen: float) -> NDArray[np.floating
 
 
 def _check_same_content(column: Column, levels: Levels) -> None:
-    """Refuse numbers for names and the reverse: every one of them would be an unseen level."""
+    """Refuse numbers for names and the like: every one of them would be an unseen level."""
     known = column.values[~_is_missing(column.values)]
     if not len(known) or not levels:
         return
-    were_numbers = {isinstance(level, NUMBER_TYPES) for level in levels}
-    are_numbers = {issubclass(one, NUMBER_TYPES) for one in set(map(type, known))}
-    if were_numbers.isdisjoint(are_numbers):
-        before, now = ("numbers", "names") if True in were_numbers else ("names", "numbers")
+    before = {_sort_of(type(level)) for level in levels}
+    now = {_sort_of(one) for one in set(map(type, known))}
+    if before.isdisjoint(now):
         raise ValueError(
-            f"Column {column.name!r} held {before} such as {levels[0]!r} in fit and holds {now} "
-            f"such as {known[:1].tolist()[0]!r} now. Give it in the form that it had in fit."
+            f"Column {column.name!r} held {min(before)} such as {levels[0]!r} in fit and holds "
+            f"{min(now)} such as {known[:1].tolist()[0]!r} now. Give it in the form that it had "
+            "in fit."
         )
+
+
+def _sort_of(one: type) -> str:
+    if issubclass(one, NUMBER_TYPES):
+        return "numbers"
+    return "bytes" if issubclass(one, bytes) else "names"
 
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -26,6 +26,8 @@ DATE_TYPES = (
 FLAG_TYPES = (bool, np.bool_)
 # NumPy's flags are no numbers to Python, its own are.
 NUMBER_TYPES = (Number, np.bool_)
+# Whole numbers up to here are floats without rounding.
+MOST_EXACT = 2**53
 COMPLEX_TYPES = (complex, np.complexfloating)
 
 
@@ -45,6 +47,8 @@ def object_column(name: str, values: NDArray[Any]) -> Column:
         return Column(name, Content.FLAGS, as_floats(values, is_missing), "object")
     # A column without any value has nothing against being a number.
     if all(issubclass(one, NUMBER_TYPES) for one in types):
+        if types and all(issubclass(one, int | np.integer) for one in types):
+            check_stay_apart(name, values[~is_missing])
         return Column(name, Content.NUMBERS, as_floats(values, is_missing), "object")
     return Column(name, Content.NAMES, values, "object")
 
@@ -62,6 +66,51 @@ def as_float(value: Any) -> float:
         return float(value)
     except OverflowError:  # a whole number beyond the range: refused as infinity later
         return np.inf if value > 0 else -np.inf
+
+
+def check_stay_apart(name: str, numbers: NDArray[Any]) -> None:
+    """Refuse different whole numbers that are one and the same float: most likely names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.columns.objects import check_stay_apart
+    >>> check_stay_apart("id", np.array([2**53, 2**53 + 2]))
+    """
+    if not len(numbers) or (numbers.max() <= MOST_EXACT and numbers.min() >= -MOST_EXACT):
+        return
+    different = np.unique(numbers)
+    floats = np.array([as_float(number) for number in different.tolist()])
+    same = np.flatnonzero((floats[1:] == floats[:-1]) & np.isfinite(floats[1:]))
+    if same.size:
+        one, other = different[same[0] : same[0] + 2].tolist()
+        raise ValueError(
+            f"Column {name!r} holds {one} and {other}, which are one number where 15 digits are "
+            "kept, as they are here. If they are names, turn them into text; if they are "
+            "measured, subtract a common start."
+        )
+
+
+def unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """A masked array without its mask: what is masked is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.columns.objects import unmasked
+    >>> unmasked(np.ma.masked_equal([1, 2, 9], 9))
+    array([ 1.,  2., nan])
+    """
+    if not np.ma.is_masked(array) or array.dtype.kind in "mMcV":
+        return np.asarray(array)
+    if array.dtype.kind in "fiub":
+        is_single = array.dtype == np.float32
+        floats = array.astype(np.float32 if is_single else np.float64)
+        return np.asarray(np.ma.filled(floats, np.nan))
+    # Not by its `filled`, which takes None for the value that the array carries for that.
+    objects: NDArray[Any] = array.data.astype(object)
+    objects[np.ma.getmaskarray(array)] = None
+    return objects
 
 
 def _check_values(name: str, values: NDArray[Any], types: set[type]) -> None:

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from immigrate.columns.kinds import Column, Content
-from immigrate.columns.objects import complex_refused, object_array, object_column
+from immigrate.columns.no_table import check_is_table, one_column_refused
+from immigrate.columns.objects import (
+    check_stay_apart,
+    complex_refused,
+    object_array,
+    object_column,
+    unmasked,
+)
 
 NUMERIC, TEXT_OR_OBJECT, DATES = "fiub", "OUST", "mM"
 
@@ -45,11 +52,9 @@ def opened(X: Any) -> Table | Any:
     polars = sys.modules.get("polars")
     if isinstance(X, pd.DataFrame):
         return _pandas_table(X)
-    if isinstance(X, pd.Series) or (polars is not None and isinstance(X, polars.Series)):
-        raise ValueError(
-            "X is one column, a Series; a table of rows and columns was expected. The table comes "
-            "first and the label second, fit(X, y); a table of one column is X.to_frame()."
-        )
+    if sparse.issparse(X):  # scikit-learn refuses it; one of its forms is a dictionary
+        return X
+    check_is_table(X)
     if polars is not None and isinstance(X, polars.LazyFrame):
         raise TypeError(
             "X is a polars LazyFrame, which has no values yet; a table was expected. Call "
@@ -79,7 +84,11 @@ def _from_arrow(X: Any) -> pd.DataFrame:
             f"X is a {type(X).__name__}, a table of Arrow, which needs pyarrow to be read. "
             "Install it, or turn the table into one of pandas or polars first."
         ) from error
-    frame: pd.DataFrame = pyarrow.table(X).to_pandas()
+    try:
+        table = pyarrow.table(X)
+    except (pyarrow.ArrowInvalid, TypeError):
+        raise one_column_refused(X) from None
+    frame: pd.DataFrame = table.to_pandas()
     for name, dtype in frame.dtypes.items():
         if isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered:
             # The order of a dictionary is that in which values were met, and says nothing.
@@ -135,6 +144,9 @@ def _pandas_columns(X: pd.DataFrame, names: list[str]) -> list[Column]:
     is_single = bool(dtypes) and all(dtype == np.float32 for dtype in dtypes)
     # One conversion for all: a table of genes has tens of thousands of columns.
     block = X.to_numpy(dtype=np.float32 if is_single else np.float64)
+    for j, dtype in enumerate(dtypes):
+        if dtype.kind in "iu":
+            check_stay_apart(names[j], X.iloc[:, j].to_numpy())
     return [
         Column(name, Content.NUMBERS, block[:, j], str(block.dtype))
         for j, name in enumerate(names)
@@ -157,6 +169,8 @@ def _pandas_column(name: str, series: pd.Series[Any]) -> Column:
         raise complex_refused(name)
     if pd.api.types.is_numeric_dtype(dtype):
         is_single = getattr(dtype, "kind", "") == "f" and getattr(dtype, "itemsize", 8) == 4
+        if pd.api.types.is_integer_dtype(dtype):
+            check_stay_apart(name, series.dropna().to_numpy())
         values = series.to_numpy(dtype=np.float32 if is_single else np.float64, na_value=np.nan)
         return Column(name, Content.NUMBERS, values, type_name)
     return object_column(name, series.to_numpy(dtype=object))
@@ -169,6 +183,8 @@ def _polars_column(name: str, series: Any, polars: Any) -> Column:
     if dtype == polars.Boolean:
         return Column(name, Content.FLAGS, series.cast(polars.Float64).to_numpy(), type_name)
     if dtype.is_numeric() or dtype == polars.Null:
+        if dtype.is_integer():
+            check_stay_apart(name, series.drop_nulls().to_numpy())
         as_float = polars.Float32 if dtype == polars.Float32 else polars.Float64
         return Column(name, Content.NUMBERS, series.cast(as_float).to_numpy(), type_name)
     values = object_array(series.to_list(), len(series))
@@ -180,15 +196,20 @@ def _polars_column(name: str, series: Any, polars: Any) -> Column:
 
 
 def _array_table(X: Any) -> Table | Any:
-    if sparse.issparse(X):
-        return X
+    if isinstance(X, np.ma.MaskedArray):
+        X = unmasked(X)
     try:
         array = X if isinstance(X, np.ndarray) else np.asarray(X)
     except (ValueError, TypeError):  # rows of different lengths, say: scikit-learn says what
         return X
-    if array.ndim != 2 or array.dtype.kind not in TEXT_OR_OBJECT + DATES:
+    if array.ndim != 2:
         return array
     names = default_names(array.shape[1])
+    if array.dtype.kind in "iu":
+        for name, values in zip(names, array.T):
+            check_stay_apart(name, values)
+    if array.dtype.kind not in TEXT_OR_OBJECT + DATES:
+        return array
     if array.dtype.kind in DATES:
         dates = [Column(name, Content.DATES, array[:0, 0], str(array.dtype)) for name in names]
         return Table(dates, len(array), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from immigrate.columns import TrainingTable, check_class_sizes
@@ -66,9 +67,22 @@ def _check_numbers(numbers: Array, weight: Array) -> None:
     warn_if_no_counts(weight[weight > 0])
 
 
-def refuse_repeated(groups: ArrayLike) -> None:
+def refuse_repeated(groups: ArrayLike, n_samples: int) -> None:
     """Refuse groups with several samples: those of one patient are more alike than is assumed."""
-    names, counts = np.unique(np.asarray(groups), return_counts=True)
+    members = np.asarray(groups)
+    if members.shape != (n_samples,):
+        raise ValueError(
+            f"groups has the shape {members.shape} for {n_samples} samples; give one entry for "
+            "each."
+        )
+    is_missing = np.asarray(pd.isna(members))
+    if is_missing.any():
+        raise ValueError(
+            f"groups is missing (NaN) in {is_missing.sum()} of {n_samples} samples, first in row "
+            f"{np.flatnonzero(is_missing)[0]}. Say whom each sample is of, or drop these rows."
+        )
+    codes, names = pd.factorize(members)
+    counts = np.bincount(codes)
     if counts.max(initial=1) == 1:
         return
     first = int(np.argmax(counts > 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,11 @@ class Explanation:
         str
         """
         top = check_count("top", top)
+        if not isinstance(row, Integral) or not -len(self.values) <= row < len(self.values):
+            raise ValueError(
+                f"row must be a position among the {len(self.values)} rows that are explained, "
+                f"got {row!r}."
+            )
         values = self.values[row]
         order = np.argsort(-np.abs(values), kind="stable")
         pulling, opposing = order[values[order] > 0][:top], order[values[order] < 0][:top]

@@ -332,6 +332,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             delayed(scored_fold)(base, data.rows(train), (data.X[test], data.codes[test]), choices)
             for train, test in splitter.split(data.X, data.codes, groups)
         )
+        if not folds:
+            raise ValueError(f"cv={self.cv!r} has no fold; give a number of folds, or splits.")
         return folds
 
     def _choose(

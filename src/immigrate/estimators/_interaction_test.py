@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.checks import check_count, check_option, check_share
+from immigrate.checks import check_count, check_jobs, check_option, check_share
 from immigrate.columns import (
     FROM_DTYPE,
     named_position,
@@ -222,8 +222,6 @@ class InteractionTest(StoredEstimator):
             This test, fitted.
         """
         self._check_parameters()
-        if groups is not None:
-            refuse_repeated(groups)
         table = read_training_table(
             self,
             X,
@@ -232,6 +230,8 @@ class InteractionTest(StoredEstimator):
             least_per_class=1,
             outcome=self.outcome,
         )
+        if groups is not None:
+            refuse_repeated(groups, len(table.values))
         if table.values.shape[1] < self.order:
             raise ValueError(
                 f"n_features={table.values.shape[1]}: order={self.order} needs at least "
@@ -328,6 +328,7 @@ class InteractionTest(StoredEstimator):
             raise ValueError(f"alpha must be a number between 0 and 1, got {self.alpha!r}.")
         if not isinstance(self.stepwise, bool | np.bool_):
             raise ValueError(f"stepwise must be True or False, got {self.stepwise!r}.")
+        check_jobs(self.n_jobs)
         if self.screen is not None:
             check_count("screen", self.screen)
         if self.split is not None:

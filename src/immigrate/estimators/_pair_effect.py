@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from immigrate.estimators.tested_terms import ReadTable
 
 
+OWN_COLUMNS = ("class", "value", "low", "high", "count")
 TURNED = ("value", "low", "high", "counts")
 
 
@@ -120,15 +121,20 @@ class PairEffect:
         Returns
         -------
         pandas.DataFrame
-            Columns: the two features, `class`, `value`, `low`, `high`, `count`.
+            Columns: the two features, `class`, `value`, `low`, `high`, `count`. A feature that
+            has one of the latter names is called `feature_1` or `feature_2`.
         """
         left, right = (axis.values for axis in self.axes)
+        names = [
+            f"feature_{k}" if axis.name in OWN_COLUMNS else axis.name
+            for k, axis in enumerate(self.axes, 1)
+        ]
         shape = self.value.shape
         c, i, j = (index.ravel() for index in np.indices(shape))
         return pd.DataFrame(
             {
-                self.axes[0].name: left[i],
-                self.axes[1].name: right[j],
+                names[0]: left[i],
+                names[1]: right[j],
                 "class": np.array(self.classes, dtype=object)[c],
                 "value": self.value.ravel(),
                 "low": self.low.ravel(),

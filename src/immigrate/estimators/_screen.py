@@ -8,6 +8,7 @@ more mask.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -139,6 +140,11 @@ class Screen(BaseEstimator):
     def _check_parameters(self) -> None:
         if isinstance(self.by, str):
             check_option("by", self.by, SCREENS)
+        elif not hasattr(self.by, "fit") or isinstance(self.by, type):
+            raise TypeError(
+                f"A screen is one of {sorted(SCREENS)}, a Screen, or an estimator with "
+                f"feature_importances_ or coef_; got {self.by!r}."
+            )
         if isinstance(self.threshold, str):
             check_option("threshold", self.threshold, ("auto",))
         else:
@@ -253,6 +259,8 @@ def named_features(keep: Any, names: np.ndarray | None, n_features: int) -> Mask
     is_named = np.zeros(n_features, dtype=bool)
     if keep is None:
         return is_named
+    if not isinstance(keep, str | Integral | Iterable):
+        raise ValueError(f"keep lists names or indices of features, got {keep!r}.")
     for feature in [keep] if isinstance(keep, str | Integral) else keep:
         is_named[_index(feature, names, n_features)] = True
     return is_named

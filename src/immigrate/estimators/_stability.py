@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 
-from immigrate.checks import check_count, check_positive
+from immigrate.checks import check_count, check_jobs, check_positive
 from immigrate.estimators._encoding import resolved_columns
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
@@ -152,6 +152,7 @@ class StabilitySelection(StoredEstimator):
         threshold = checked_threshold(self.threshold)
         max_false = check_positive("max_false", self.max_false)
         check_count("n_splits", self.n_splits)
+        check_jobs(self.n_jobs)
         base = base_classifier(self.estimator, ImmigrateClassifier(constraint="nonnegative"))
         STRENGTHS.check(base.constraint)
         # One encoding of levels on every half, so that pairs are counted alike.

@@ -161,7 +161,12 @@ def checked_start(init: Any, is_kept: Mask) -> Array:
     `init` covers all features; what comes back covers those of the mask `is_kept`.
     """
     n_features = len(is_kept)
-    W = np.asarray(init, dtype=np.float64)
+    try:
+        W = np.asarray(init, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"init must be a matrix of {n_features} by {n_features} numbers, got {init!r}."
+        ) from None
     if W.shape != (n_features, n_features):
         raise ValueError(
             f"init has shape {W.shape}; X has {n_features} features, so it must be "

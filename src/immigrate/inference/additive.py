@@ -149,7 +149,7 @@ def main_effect_log_p(data: Encoded, weight: Array) -> Array:
     n_columns = data.functions.is_low.shape[1]
     q, size = np.empty(len(data.levels)), np.empty((len(data.levels), n_columns))
     # Two arrays of this size at a time, of 8 bytes each: phi and its square.
-    n_together = max(1, int(kept_bytes() / (16 * n_columns * len(weight))))
+    n_together = max(1, int(kept_bytes() / (16 * max(n_columns, 1) * len(weight))))
     for start in range(0, len(data.levels), n_together):
         own = np.arange(start, min(start + n_together, len(data.levels)))
         phi = data.functions.phi_of(own)

@@ -162,7 +162,7 @@ def mapped_rows(
     if len(slices) == 1:
         yield function(slices[0])
         return
-    threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
+    threads = Parallel(n_jobs=run.n_jobs, require="sharedmem", return_as="generator")
     results: Iterator[Sum] = threads(delayed(function)(rows) for rows in slices)
     for done, result in enumerate(results, 1):
         run.tick(done, len(slices))

@@ -134,7 +134,7 @@ def exact_results(
         return term_results(study.data, terms, contrasts, with_effects=with_effects)
     # Not by the number of workers: so the sums, and p-values to the last bit, do not depend on it.
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
-    threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator")
+    threads = Parallel(n_jobs=run.n_jobs, require="sharedmem", return_as="generator")
     parts = []
     for part in threads(
         delayed(term_results)(study.data, chunk, contrasts, with_effects=with_effects)

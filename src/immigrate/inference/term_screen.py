@@ -271,7 +271,7 @@ def strongest_terms(
         leaders.add(scan.screened(tile, leaders.log_limit, is_selective))
 
     run.stage = f"screen of {among.n_terms:,} terms"
-    threads = Parallel(n_jobs=run.n_jobs, prefer="threads", return_as="generator_unordered")
+    threads = Parallel(n_jobs=run.n_jobs, require="sharedmem", return_as="generator_unordered")
     for done, _ in enumerate(threads(delayed(screen)(*tile) for tile in tiles), 1):
         run.tick(done, len(tiles))
     return leaders.strongest()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from joblib.parallel import get_active_backend
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
@@ -46,21 +48,40 @@ class HeldOut:
 def splits_of(given: Given, cv: Any) -> list[Split] | None:
     """Training and test samples of each fold; None where a class is too small to hold some out.
 
-    A number of folds is lowered until every class has two samples to learn from. No group is on
-    both sides of a fold.
+    A number of folds is lowered until every class has two samples to learn from, and to the number
+    of groups. No group is on both sides of a fold.
     """
     if not isinstance(cv, int | np.integer):
         found = check_cv(cv, given.y, classifier=True).split(given.X, given.y, given.groups)
-        return [(np.asarray(train), np.asarray(test)) for train, test in found]
+        return _checked(given, [(np.asarray(train), np.asarray(test)) for train, test in found])
     n_folds = possible_folds(int(np.bincount(given.codes).min()), int(cv))
     if n_folds is None:
         return None
     if given.groups is not None:
+        n_folds = min(n_folds, len(pd.unique(given.groups)))
+        if n_folds < 2:
+            raise ValueError(
+                "groups says that all samples are of one group, so that nobody can be held out. "
+                "Leave groups out, or check that the right column is used."
+            )
         by_group = StratifiedGroupKFold(n_folds, shuffle=True, random_state=SEED)
-        return list(by_group.split(given.codes, given.codes, given.groups))
+        return _checked(given, list(by_group.split(given.codes, given.codes, given.groups)))
     # A fixed seed: the same table gives the same page. Shuffled, because tables may be sorted.
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
     return list(folds.split(given.codes, given.codes))
+
+
+def _checked(given: Given, splits: list[Split]) -> list[Split]:
+    """The splits themselves, if there are any, and each leaves classes to be told apart."""
+    if not splits:
+        raise ValueError("cv has no fold; give a number of folds, or splits.")
+    for k, (train, _) in enumerate(splits, 1):
+        if len(np.unique(given.codes[train])) < 2:
+            raise ValueError(
+                f"Fold {k} of {len(splits)} leaves one class, or none, to learn from. Use fewer "
+                "folds, other splits, or groups that are not the classes."
+            )
+    return splits
 
 
 def possible_folds(n_smallest: int, wanted: int) -> int | None:
@@ -84,7 +105,9 @@ def held_out(
     jobs = (delayed(_of_fold)(estimator, given.X, given.y, *split) for split in splits)
     shape = (len(given.codes), len(given.classes))
     votes, probability, by_fold = np.zeros(shape), np.zeros(shape), []
-    found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    # The processes of `multiprocessing`, if the user asks joblib for them, give all at the end.
+    is_lazy = get_active_backend()[0].supports_return_generator
+    found = Parallel(n_jobs=n_jobs, return_as="generator" if is_lazy else "list")(jobs)
     for k, ((_, test), (labels, shares, classes)) in enumerate(zip(splits, found), 1):
         # A fold need not hold every class: probabilities go to the places of those it had.
         places = np.searchsorted(given.classes, classes)

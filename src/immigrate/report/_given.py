@@ -10,7 +10,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from immigrate.columns import Note, Reason, column_notes, meant_name, read_labels
+from immigrate.columns import (
+    Note,
+    Reason,
+    check_is_table,
+    column_notes,
+    meant_name,
+    messages,
+    read_labels,
+    warn_of_other_order,
+)
 from immigrate.typing import Codes
 
 
@@ -57,22 +66,27 @@ class Given:
         `reads_table` says whether the model sees `X` itself; a step before it may have a use
         for dates.
         """
+        check_is_table(X)
+        if len(np.shape(X)) != 2:
+            raise ValueError(
+                f"X has shape {np.shape(X)}; a table of rows and columns was expected."
+            )
         target = y if isinstance(y, str) else str(getattr(y, "name", None) or "")
         if isinstance(groups, str):
             X, groups = without_column(X, groups, "groups")
         if isinstance(y, str):
             X, y = without_column(X, y, "y")
+        warn_of_other_order(X, y)
         labels = read_labels(column_or_1d(y, warn=True))
         if groups is not None:
-            groups = column_or_1d(groups)
-            if len(groups) != len(labels.codes):
-                raise ValueError(
-                    f"groups has {len(groups)} entries for {len(labels.codes)} samples; give one "
-                    "for each."
-                )
+            groups = _checked_groups(groups, len(labels.codes))
         dates = date_columns(X) if reads_table and hasattr(X, "columns") else ()
         if dates:
             X = _without(X, [note.column for note in dates])
+            if not X.shape[1]:
+                raise ValueError(
+                    "X has no column that can be used as a feature: " + " ".join(messages(dates))
+                )
         return cls(X, *labels, dates, target, groups)
 
     @property
@@ -84,6 +98,11 @@ class Given:
 def without_column(table: Any, name: str, what: str) -> tuple[Any, Any]:
     """The other columns of a data frame, and the one of this name."""
     columns = list(getattr(table, "columns", ()))
+    if columns.count(name) > 1:
+        raise ValueError(
+            f"{what}={name!r} names {columns.count(name)} columns of the table; give each column "
+            "a name of its own."
+        )
     if columns.count(name) != 1:
         listed = ", ".join(map(repr, columns[:10])) + (", ..." if len(columns) > 10 else "")
         meant = meant_name(name, columns)
@@ -95,6 +114,26 @@ def without_column(table: Any, name: str, what: str) -> tuple[Any, Any]:
             + ("target column, or the labels." if what == "y" else "column, or its values.")
         )
     return _without(table, [columns.index(name)]), table[name]
+
+
+def _checked_groups(groups: Any, n_samples: int) -> NDArray[Any]:
+    """One group per sample, in a form that can be sorted."""
+    groups = column_or_1d(groups)
+    if len(groups) != n_samples:
+        raise ValueError(
+            f"groups has {len(groups)} entries for {n_samples} samples; give one for each."
+        )
+    is_missing = np.asarray(pd.isna(groups))
+    if is_missing.any():
+        raise ValueError(
+            f"groups is missing (NaN) in {is_missing.sum()} of {n_samples} samples, first in row "
+            f"{np.flatnonzero(is_missing)[0]}. Say whom each sample is of, or drop these rows."
+        )
+    try:
+        np.unique(groups)
+    except TypeError:  # names and numbers side by side
+        return pd.factorize(groups)[0]
+    return groups
 
 
 def date_columns(X: Any) -> tuple[Note, ...]:

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from immigrate.checks import check_count
+from immigrate.checks import check_count, check_jobs
 from immigrate.columns import ColumnWarning
 from immigrate.estimators import (
     ImmigrateClassifier,
@@ -128,6 +128,9 @@ class Report:
         # Fails at once where jinja2 is missing, and not after minutes of work.
         template_environment()
         _check_folds(cv)
+        check_jobs(n_jobs)
+        if not isinstance(title, str):
+            raise TypeError(f"title must be a text, got {title!r}.")
         test = InteractionTest() if test is None else _checked_test(test)
         if estimator is not None:
             _check_has_weights(_last_step(estimator))

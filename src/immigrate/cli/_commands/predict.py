@@ -27,7 +27,11 @@ def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None
     if not hasattr(stored.estimator, "predict"):
         raise CommandError(f"{model} predicts nothing: {type(stored.estimator).__name__}.")
     # The model knows which columns were text; a file of new rows cannot tell by itself.
-    read = told_file(path, replace(reading, as_text=names_as_text(stored.estimator)))
+    as_text = names_as_text(stored.estimator)
+    if all(isinstance(label, str) for label in stored.estimator.classes_):
+        # Labels are compared as they were read in fit: "1.50" is another name than "1.5".
+        as_text |= {stored.target}
+    read = told_file(path, replace(reading, as_text=as_text))
     wanted, unused = feature_names(stored.estimator), names_left_out(stored.estimator)
     X = columns_at_hand(wanted, unused, read.frame, read.name)
     extra = [one for one in read.frame.columns if one not in X.columns and one != stored.target]
