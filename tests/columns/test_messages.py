@@ -332,8 +332,8 @@ def test_what_is_no_table_is_refused(X, what):
 
 TO_FRAME = (
     "X is one column, a Series of {}; a table of rows and columns was expected. The table comes "
-    "first and the label second, fit(X, y). A table of one column is X.to_frame(); for one row, give "
-    "a table of one row."
+    "first and the label second, fit(X, y). A table of one column is X.to_frame(); for one row, "
+    "give a table of one row."
 )
 NO_TABLES = {
     "column": (table()["dose"], ValueError, TO_FRAME.format("pandas")),

@@ -101,7 +101,7 @@ def test_synergy_and_antagonism_read_differently():
         (lambda a, b, f: 2 * np.sign(a * (abs(b) - 0.67)), "a is high and b far from its middle"),
         (
             lambda a, b, f: 1.5 * a * np.where(f == "u", 1, -1),
-            "a is high and f is u, or a low",
+            "a is high and f is u, or a is low",
         ),
     ],
 )
