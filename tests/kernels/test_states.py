@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from immigrate.core.targets import HIT, MISS
 from immigrate.kernels.states import hits_and_misses
-from immigrate.kernels.tile_energies import EMPTY, FLOOR, HIT, MISS, MOMENT, PARTITION
+from immigrate.kernels.tile_energies import EMPTY, FLOOR, MOMENT, PARTITION
 
 
 def states(n_problems, starts, seed):

@@ -73,8 +73,8 @@ class Explanation:
     Pulled there by sepal width (cm) × petal width (cm) (+0.158), sepal width (cm) (+0.125).
     Against it: petal length (cm) × petal width (cm) (-0.0185), petal length (cm) (-0.0158).
     The other 7 parts together: +0.2.
-    Most telling of versicolor: training rows 34 (41%), 36 (25%), 31 (13%).
-    Most telling of virginica: training rows 73 (32%), 67 (29%), 53 (11%).
+    Most telling of versicolor: training rows 34 (41 %), 36 (25 %), 31 (13 %).
+    Most telling of virginica: training rows 73 (32 %), 67 (29 %), 53 (11 %).
     >>> explanation.parts.head(3).round(2)
        row         feature_1         feature_2      kind  part
     0    0  sepal width (cm)  petal width (cm)      pair  0.16
