@@ -6,10 +6,9 @@ so that any number of threads gives the same bits.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import joblib
@@ -22,13 +21,12 @@ from joblib.parallel import (
 )
 
 from immigrate.checks import check_jobs
+from immigrate.kernels.pool import pool_of_process
 
 LOCAL_BACKENDS = (SequentialBackend, ThreadingBackend, LokyBackend, MultiprocessingBackend)
 
 P = TypeVar("P")
 R = TypeVar("R")
-
-_pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -69,37 +67,57 @@ def run_in_order(task: Callable[[P], R], parts: Sequence[P], n_threads: int) -> 
                 left.clear()
                 raise
 
-    helpers: list[Future[None]] = []
+    helpers = Helpers(work, min(n_threads, len(parts)) - 1)
     try:
-        for _ in range(min(n_threads, len(parts)) - 1):
-            helpers.append(_pool().submit(work))
-        try:
-            work()
-        finally:
-            _wait_for(helpers)
-    except KeyboardInterrupt:
+        helpers.call()
+        work()
+    except BaseException:
         left.clear()
-        # It may have come between taking a lock of the pool and giving it back, and then whoever
-        # asks this pool next waits for ever.
-        _pools.pop(os.getpid(), None)
         raise
+    finally:
+        error = helpers.first_error()
+    if error is not None:
+        raise error
     return results
 
 
-def _wait_for(helpers: Sequence[Future[None]]) -> None:
-    """Wait for the helpers that have begun; those that have not would find nothing to do."""
-    for helper in helpers:
-        if not helper.cancel():
-            helper.result()
+class Helpers:
+    """Threads that do the same work beside the caller.
 
+    A helper that begins takes a ticket. Tickets that are left when the caller has finished are
+    of helpers that have not begun: they would find nothing to do, and nobody waits for them.
+    """
 
-def _pool() -> ThreadPoolExecutor:
-    """One pool per process, whatever numbers of threads are asked for."""
-    # A forked child inherits the dictionary but not the threads: the key keeps it off them.
-    key = os.getpid()
-    if key not in _pools:
-        size = max(4, os.cpu_count() or 1)
-        # In one step for all threads: of two that come at once, both get the same pool. The other
-        # has not started a thread.
-        _pools.setdefault(key, ThreadPoolExecutor(size, thread_name_prefix="immigrate"))
-    return _pools[key]
+    def __init__(self, work: Callable[[], None], n: int) -> None:
+        self._work, self._n = work, n
+        self._tickets = deque(range(n))
+        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def call(self) -> None:
+        """Ask for all of them."""
+        pool = pool_of_process()
+        for _ in range(self._n):
+            pool.submit(self._help)
+
+    def first_error(self) -> BaseException | None:
+        """Wait for the helpers that have begun; an error of theirs, or None."""
+        n_begun = self._n
+        while self._tickets:
+            try:
+                self._tickets.pop()
+            except IndexError:  # taken in this moment, by a helper that begins
+                break
+            n_begun -= 1
+        errors = [self._ended.get() for _ in range(n_begun)]
+        return next((error for error in errors if error is not None), None)
+
+    def _help(self) -> None:
+        try:
+            self._tickets.pop()
+        except IndexError:
+            return
+        try:
+            self._work()
+            self._ended.put(None)
+        except BaseException as error:
+            self._ended.put(error)
