@@ -197,38 +197,9 @@ class InteractionNetworkDisplay:
 
     def _draw_features(self, ax: Axes, places: dict[str, Array]) -> None:
         main = self.table[self.table["kind"] == "main"]
-        size = dict(zip(main["feature_1"], main["weight"].abs()))
         is_shown = dict(zip(main["feature_1"], main["is_found"])) if self._is_tested else {}
-        largest = max([size.get(name, 0.0) for name in places], default=0.0) or 1.0
-        labels = dict(zip(places, (fill(name, LONGEST_LINE) for name in short_names(places))))
-        n_lines = max((label.count("\n") + 1 for label in labels.values()), default=1)
-        inches = inches_per_unit(ax)
-        scale = min(1.0, inches / ROOM) ** 2
-        areas = {
-            name: scale * (SMALLEST_NODE + LARGEST_NODE * size.get(name, 0.0) / largest)
-            for name in places
-        }
-        # From a name that had to make room to its circle.
-        line = {"arrowstyle": "-", "color": on_paper(ax, NOT_SHOWN), "linewidth": 0.5}
-        for side in (1, -1):
-            # Labels stand outside, left and right, and are moved apart on either side.
-            here = [name for name in places if (places[name][0] >= 0) == (side > 0)]
-            here.sort(key=lambda name: places[name][1])
-            wanted = np.array([1.1 * places[name][1] for name in here])
-            heights = spaced(wanted, n_lines * label_height(ax))
-            for name, height in zip(here, heights):
-                x, y = places[name]
-                radius = np.sqrt(areas[name] / np.pi) / POINTS / inches
-                ax.annotate(
-                    labels[name],
-                    xy=(x, y),
-                    xytext=(x + max(0.14, radius + 0.03) * side, height),
-                    ha="left" if side > 0 else "right",
-                    va="center",
-                    fontsize="small",
-                    annotation_clip=False,
-                    arrowprops=line if abs(height - 1.1 * y) > label_height(ax) else None,
-                )
+        areas = self._areas(ax, places)
+        self._draw_names(ax, places, areas)
         x, y = np.reshape(list(places.values()), (-1, 2)).T
         ax.scatter(
             x,
@@ -241,6 +212,42 @@ class InteractionNetworkDisplay:
             linewidth=1.5,
             zorder=3,
         )
+
+    def _areas(self, ax: Axes, places: dict[str, Array]) -> dict[str, float]:
+        """Of the circles, by the weight of the feature; smaller where the figure is small."""
+        main = self.table[self.table["kind"] == "main"]
+        size = dict(zip(main["feature_1"], main["weight"].abs()))
+        largest = max([size.get(name, 0.0) for name in places], default=0.0) or 1.0
+        scale = min(1.0, inches_per_unit(ax) / ROOM) ** 2
+        return {
+            name: scale * (SMALLEST_NODE + LARGEST_NODE * size.get(name, 0.0) / largest)
+            for name in places
+        }
+
+    def _draw_names(self, ax: Axes, places: dict[str, Array], areas: dict[str, float]) -> None:
+        """Names stand outside, left and right, and are moved apart on either side."""
+        labels = dict(zip(places, (fill(name, LONGEST_LINE) for name in short_names(places))))
+        n_lines = max((label.count("\n") + 1 for label in labels.values()), default=1)
+        # From a name that had to make room to its circle.
+        line = {"arrowstyle": "-", "color": on_paper(ax, NOT_SHOWN), "linewidth": 0.5}
+        for side in (1, -1):
+            here = [name for name in places if (places[name][0] >= 0) == (side > 0)]
+            here.sort(key=lambda name: places[name][1])
+            wanted = np.array([1.1 * places[name][1] for name in here])
+            heights = spaced(wanted, n_lines * label_height(ax))
+            for name, height in zip(here, heights):
+                x, y = places[name]
+                radius = np.sqrt(areas[name] / np.pi) / POINTS / inches_per_unit(ax)
+                ax.annotate(
+                    labels[name],
+                    xy=(x, y),
+                    xytext=(x + max(0.14, radius + 0.03) * side, height),
+                    ha="left" if side > 0 else "right",
+                    va="center",
+                    fontsize="small",
+                    annotation_clip=False,
+                    arrowprops=line if abs(height - 1.1 * y) > label_height(ax) else None,
+                )
 
     def _draw_legend(self, ax: Axes) -> None:
         from matplotlib.lines import Line2D
