@@ -61,7 +61,8 @@ print(test.summary())
 # %%
 # Gaps may be in the rows that are to be predicted as well.
 model = ImmigrateClassifierCV().fit(machines[:400], state[:400])
-print(f"{model.score(machines[400:], state[400:]):.0%} of 100 other machines are told rightly.")
+accuracy = model.score(machines[400:], state[400:])
+print(f"{100 * accuracy:.0f} % of 100 other machines are predicted correctly.")
 
 # %%
 # How the pair acts: with cheap oil hot machines wear out, with good oil cold ones.

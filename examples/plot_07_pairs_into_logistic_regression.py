@@ -37,7 +37,7 @@ accuracy = {name: cross_val_score(model, X, y, cv=5).mean() for name, model in m
 
 figure, ax = plt.subplots(figsize=(7, 2.4), layout="constrained")
 bars = ax.barh(list(accuracy), list(accuracy.values()), color="C0")
-ax.bar_label(bars, fmt=lambda share: f"{share:.0%}", padding=4)
+ax.bar_label(bars, fmt=lambda share: f"{100 * share:.0f} %", padding=4)
 ax.axvline(0.5, color="0.4", linestyle=":", linewidth=1)
 ax.set(xlim=(0, 1), xlabel="accuracy on held-out rows (dotted: guessing)")
 ax.invert_yaxis()

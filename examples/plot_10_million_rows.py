@@ -42,7 +42,8 @@ print(f"The solver looked at {model.n_anchors_:,} rows.")
 # %%
 # How far may the weights be from those of all rows? The model says so for every weight.
 print(f"largest standard error of a weight: {model.weight_error_.max():.3f}")
-print(f"right on {model.score(X[N_ROWS:], y[N_ROWS:]):.1%} of other rows; at most 90 % can be")
+accuracy = model.score(X[N_ROWS:], y[N_ROWS:])
+print(f"{100 * accuracy:.1f} % of other rows are predicted correctly; 90 % is the most possible.")
 
 # %%
 # The four columns that matter, and the pair.

@@ -38,7 +38,8 @@ with on(client, n_drawn=2000):
 # Predictions of the whole table are a Dask array: nothing is computed before `compute`.
 predicted = model.predict(table.drop(columns="label"))
 print(predicted)
-print(f"{(predicted.compute() == y).mean():.1%} of 8,000 rows are told rightly (at most 90 %).")
+accuracy = (predicted.compute() == y).mean()
+print(f"{100 * accuracy:.1f} % of 8,000 rows are predicted correctly; 90 % is the most possible.")
 
 # %%
 # The model keeps nothing of the cluster.
