@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from distributed import Client, LocalCluster, Status
 from scheduler_tasks import wait_until_forgotten
 
 from immigrate import Descent, ImmigrateClassifier
-from immigrate.cluster import ClusterError, ClusterLostError, on
+from immigrate.cluster import ClusterError, ClusterLostError, on, waiting
 from immigrate.cluster.passes import Cluster
 
 # Until a test that hangs is given up; nothing here takes a tenth of it.
@@ -188,6 +190,26 @@ def test_paused_workers_are_an_error_after_the_patience(nobody, table):
 
     with pytest.raises(ClusterLostError, match=r"All 1 workers.*paused for 2 seconds.*memory"):
         within_time(fitted)
+
+
+def test_tasks_that_a_paused_worker_keeps_are_an_error_in_the_end(monkeypatch):
+    """Dask does not give them to the others, and the fit waited for ever."""
+    clock, ends = itertools.count(0.0, 10.0), iter([0, 1, 1, 1, 1, 1, 1, 1, 1])
+    kept = SimpleNamespace(status="pending", done=lambda: next(ends))
+    client = SimpleNamespace(status="running", as_current=nullcontext)
+
+    def too_late(futures, timeout):
+        raise TimeoutError
+
+    monkeypatch.setattr("distributed.wait", too_late)
+    # Not of the module `time`, which the threads of other clusters share.
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(waiting, "worker_states", lambda client, patience: ["running", "paused"])
+    monkeypatch.setattr(waiting, "address", lambda client: "here")
+    with pytest.raises(ClusterLostError, match=r"^1 of 2 workers .*paused for 50 seconds.*memory"):
+        waiting.results(client, [kept], patience=10.0)
+    # A task ended at 20 s; from then on 50 s are waited, and no longer.
+    assert next(clock) == 90.0
 
 
 def test_a_worker_that_comes_late_is_waited_for(nobody, table):

@@ -8,6 +8,7 @@ the scheduler is gone           seen within `TICK` seconds of the connection bei
 the scheduler does not answer   after `patience` seconds
 no worker is left, or all are   after `patience` seconds without one that takes work
 paused for lack of memory
+some are paused, none ends      after `STUCK` times `patience` seconds without the end of a task
 a part killed several workers   Dask's verdict, ``distributed.scheduler.allowed-failures``
 ==============================  =============================================================
 """
@@ -22,6 +23,8 @@ from typing import Any
 
 # How often a waiting client looks around, in seconds.
 TICK = 1.0
+# How many times the patience may pass, while a worker is paused, until another task ends.
+STUCK = 5
 
 
 class ClusterError(RuntimeError):
@@ -87,7 +90,8 @@ def clear_errors(client: Any) -> Iterator[None]:
 def _wait(client: Any, futures: Sequence[Any], patience: float) -> None:
     from distributed import wait
 
-    last_seen = time.monotonic()
+    last_seen = last_ended = time.monotonic()
+    n_ended = 0
     while True:
         # The client notices a closed connection at once, and then tries to find a new scheduler
         # for half a minute; that one would know nothing of our work.
@@ -99,10 +103,16 @@ def _wait(client: Any, futures: Sequence[Any], patience: float) -> None:
         # One failure is enough: the others may never come.
         if any(future.status == "error" for future in futures):
             return
-        states = worker_states(client, patience)
+        states, now = worker_states(client, patience), time.monotonic()
+        ended = sum(future.done() for future in futures)
+        if ended > n_ended:
+            n_ended, last_ended = ended, now
+        # A worker that is paused keeps the tasks that it was given, and others may wait for ever.
+        if "paused" in states and now - last_ended > STUCK * patience:
+            raise ClusterLostError(nobody_works(client, states, STUCK * patience))
         if "running" in states:
-            last_seen = time.monotonic()
-        elif time.monotonic() - last_seen > patience:
+            last_seen = now
+        elif now - last_seen > patience:
             raise ClusterLostError(nobody_works(client, states, patience))
 
 
@@ -112,11 +122,13 @@ def worker_states(client: Any, patience: float) -> list[str]:
     return [worker["status"] for worker in identity["workers"].values()]
 
 
-def nobody_works(client: Any, states: Sequence[str], patience: float) -> str:
+def nobody_works(client: Any, states: list[str], patience: float) -> str:
     """What to say when there is a scheduler and nobody who takes its tasks."""
-    if "paused" in states:
+    n_paused = states.count("paused")
+    if n_paused:
+        who = f"All {n_paused}" if n_paused == len(states) else f"{n_paused} of {len(states)}"
         return (
-            f"All {len(states)} workers of the cluster at {address(client)} have been paused for "
+            f"{who} workers of the cluster at {address(client)} have been paused for "
             f"{patience:.0f} seconds because their memory is nearly full. Give each worker more "
             "memory or fewer threads, or cut the table into smaller partitions; restart them."
         )
