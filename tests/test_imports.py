@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -146,11 +147,25 @@ def test_layers_import_downwards_only():
     assert wrong_ways(PACKAGE) == []
 
 
-def test_compiled_code_is_keyed_on_every_layer_it_can_be_made_from():
+def test_compiled_code_is_keyed_on_every_file_that_it_takes_constants_from():
     from immigrate.kernels.compiling import SOURCES
 
-    below = LAYERS[: LAYERS.index("kernels") + 1]
-    assert {name.removesuffix(".py") for name in SOURCES} == {*below, "typing"}
+    constants = {
+        f"{'/'.join(one.name.split('.')[1:-1])}.py"
+        for file in (PACKAGE / "kernels").rglob("*.py")
+        for one in imports_of(file, PACKAGE)
+        if one.name.rsplit(".", 1)[1].isupper() and not one.name.startswith("immigrate.kernels")
+    }
+    assert {*constants, "kernels"} == set(SOURCES)
+
+
+def test_compiled_functions_stand_in_the_files_that_key_them():
+    compiled = {
+        file.relative_to(PACKAGE).parts[0]
+        for file in sources(PACKAGE)
+        if re.search(r"^@(?:jit\w*|njit|intrinsic)\b", file.read_text(), flags=re.MULTILINE)
+    }
+    assert compiled == {"kernels"}
 
 
 def test_private_modules_are_imported_by_their_own_package_only():
