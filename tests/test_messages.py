@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, messages
-from immigrate.messages import Pulse, says_where_it_is, still, told_while_waiting, within
+from immigrate.messages import Pulse, still, told_while_waiting, within
 
 
 @pytest.fixture(autouse=True)
@@ -120,16 +120,6 @@ def test_a_long_test_says_how_far_it_is(monkeypatch, capsys):
     rng = np.random.default_rng(0)
     InteractionTest().fit(rng.normal(size=(80, 4)), np.arange(80) % 2)
     assert "null model" in capsys.readouterr().err
-
-
-def test_a_decorated_fit_keeps_its_signature():
-    @says_where_it_is
-    def fit(self, X, y=None):
-        """Fit."""
-        return X, y
-
-    assert fit(object(), 1, y=2) == (1, 2)
-    assert fit.__doc__ == "Fit."
 
 
 def test_a_pulse_that_cannot_end_does_not_silence_the_next_one():

@@ -9,11 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, TypeVar, cast
-
-# scikit-learn's callbacks stand between the user and a `fit`.
-OWN = ("immigrate.", "sklearn.callback.")
 
 
 @dataclass(frozen=True)
@@ -29,13 +24,13 @@ _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("_listeners", default=
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn as if from the first caller outside this package and what calls its `fit` for it."""
+    """Warn as if from the first caller outside this package."""
     for listener in reversed(_listeners.get()):
         if issubclass(category, listener.unsaid):
             return
         listener.heard.append(message)
     level, frame = 2, sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(OWN):
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("immigrate."):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     warnings.warn(message, category, stacklevel=level)
 
@@ -53,40 +48,6 @@ def heard_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
         yield listener.heard
     finally:
         _listeners.reset(token)
-
-
-# Of this thread: the kind of task that somebody counts, and whom to tell that one has ended.
-_counted: ContextVar[tuple[str, Callable[[], None]] | None] = ContextVar("_counted", default=None)
-
-
-def task_ended(kind: str) -> None:
-    """Report the end of a task to whoever counts tasks of this kind, if anybody does.
-
-    Examples
-    --------
-    >>> from immigrate.messages import counted_tasks, task_ended
-    >>> with counted_tasks("step", lambda: print("one step")):
-    ...     task_ended("step")
-    ...     task_ended("round")
-    one step
-    """
-    counted = _counted.get()
-    if counted is not None and counted[0] == kind:
-        counted[1]()
-
-
-@contextmanager
-def counted_tasks(kind: str, tell: Callable[[], None]) -> Iterator[None]:
-    """Inside the block, count tasks of a kind in this thread: steps, values of sigma, or rounds.
-
-    A fit inside another one does not count for the outer one: what it calls a step is not what
-    the outer one does.
-    """
-    token = _counted.set((kind, tell))
-    try:
-        yield
-    finally:
-        _counted.reset(token)
 
 
 def progress(line: str) -> None:
@@ -191,21 +152,6 @@ def still(step: str) -> None:
     pulse = _pulse.get()
     if pulse is not None:
         pulse.beat(*_stages.get(), step)
-
-
-Fit = TypeVar("Fit", bound=Callable[..., Any])
-
-
-def says_where_it_is(fit: Fit) -> Fit:
-    """A `fit` that says where it is when it takes long, unless `verbose` says more."""
-
-    @wraps(fit)
-    def told(self: Any, *arguments: Any, **named: Any) -> Any:
-        pulse = None if getattr(self, "verbose", False) else Pulse()
-        with told_while_waiting(pulse):
-            return fit(self, *arguments, **named)
-
-    return cast(Fit, told)
 
 
 LONG_SECONDS = 60.0

@@ -40,11 +40,11 @@ from immigrate.estimators._rounds import chosen_task, first_anchor_weight, train
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import remember
 from immigrate.estimators._variants import Variant, resolved_variant
+from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
-from immigrate.messages import progress, says_where_it_is, still, task_ended
-from immigrate.scikit_learn import CallbackSupportMixin, tells_callbacks
+from immigrate.messages import progress, still
 from immigrate.solvers.boosting import Learner, Trainer, boosted
 from immigrate.typing import Array
 
@@ -52,9 +52,7 @@ from immigrate.typing import Array
 SINGLE_STEPS = 100
 
 
-class BoostedImmigrateClassifier(
-    WeightMatrixModel, CallbackSupportMixin, ClassifierMixin, StoredEstimator
-):
+class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstimator):
     """Boosted IMMIGRATE (BIM): AdaBoost with IMMIGRATE as base learner [1]_.
 
     Each round fits a weight matrix in which the samples that earlier rounds got wrong count
@@ -165,8 +163,6 @@ class BoostedImmigrateClassifier(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @tells_callbacks("round")
-    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost.
 
@@ -183,35 +179,36 @@ class BoostedImmigrateClassifier(
         -------
         self
         """
-        variant = resolved_variant(self.variant)
-        rules = self._offered_rules(variant)
-        check_temperatures(self.temperatures)
-        check_option("scoring", self.scoring, CRITERIA)
-        n_rounds = variant.n_estimators
-        if self.n_estimators is not None:
-            n_rounds = check_count("n_estimators", self.n_estimators)
-        base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
-        penalty = resolved_penalty(base.penalty, base.constraint)
-        data = base_training_data(self, base, X, y, sample_weight)
-        variant.check(len(data.classes))
-        # A round takes about half as many steps as a fit of a single model.
-        n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
-        task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps), penalty)
-        sigmas, rule, temperature = variant.schedule(
-            n_rounds, rules, lambda rules: self._best_single(task, penalty, rules)
-        )
-        train = trainer(task, penalty, is_warm=variant.is_warm and task.is_warm)
-        rounds = list(self._rounds(task, train, variant, sigmas, rule))
-        learners = tuple(voters(rounds))
-        model = FittedVote(task.references, learners, rule, variant.is_soft, temperature)
-        # Votes for one class have no probabilities that a log-loss could judge.
-        scoring = self.scoring if variant.is_soft else "accuracy"
-        model = as_it_predicts(model, task, base, self.n_jobs, scoring=scoring)
-        model.references.release()
-        remember(self, data)
-        self.model_ = model
-        self.n_iter_ = len(rounds)
-        self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
+        with fitting(self):
+            variant = resolved_variant(self.variant)
+            rules = self._offered_rules(variant)
+            check_temperatures(self.temperatures)
+            check_option("scoring", self.scoring, CRITERIA)
+            n_rounds = variant.n_estimators
+            if self.n_estimators is not None:
+                n_rounds = check_count("n_estimators", self.n_estimators)
+            base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
+            penalty = resolved_penalty(base.penalty, base.constraint)
+            data = base_training_data(self, base, X, y, sample_weight)
+            variant.check(len(data.classes))
+            # A round takes about half as many steps as a fit of a single model.
+            n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
+            task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps), penalty)
+            sigmas, rule, temperature = variant.schedule(
+                n_rounds, rules, lambda rules: self._best_single(task, penalty, rules)
+            )
+            train = trainer(task, penalty, is_warm=variant.is_warm and task.is_warm)
+            rounds = list(self._rounds(task, train, variant, sigmas, rule))
+            learners = tuple(voters(rounds))
+            model = FittedVote(task.references, learners, rule, variant.is_soft, temperature)
+            # Votes for one class have no probabilities that a log-loss could judge.
+            scoring = self.scoring if variant.is_soft else "accuracy"
+            model = as_it_predicts(model, task, base, self.n_jobs, scoring=scoring)
+            model.references.release()
+            remember(self, data)
+            self.model_ = model
+            self.n_iter_ = len(rounds)
+            self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
         return self
 
     @by_partition
@@ -389,7 +386,6 @@ class BoostedImmigrateClassifier(
         )
         for number, learner in enumerate(learners, start=1):
             still(f"round {number}")
-            task_ended("round")
             if self.verbose:
                 progress(f"round {number}   sigma {learner.sigma:.4g}   error {learner.error:.4f}")
             yield learner

@@ -23,7 +23,7 @@ from immigrate.estimators._task import Task
 from immigrate.estimators._tracks import Solutions, tracks_of
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import ClassScores
-from immigrate.messages import task_ended, within
+from immigrate.messages import within
 from immigrate.solvers import Solution, Solver
 from immigrate.typing import Array, Codes
 
@@ -130,7 +130,6 @@ def weight_path(
         with here, blas_threads_for(len(task.start)):
             for track in tracks:
                 solutions |= track.solutions_at(sigma)
-        task_ended("sigma")
         for penalty in choices.penalties:
             # Pruning costs nothing during the fit: it is done to the solution without a penalty.
             solution = solutions[penalty if penalty in solutions else None]

@@ -19,7 +19,7 @@ from immigrate.estimators._growth import grown_fit
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
-    told_steps,
+    print_step,
     warn_unless_converged,
 )
 from immigrate.estimators._sample import Sampler
@@ -27,10 +27,10 @@ from immigrate.estimators._screen import Screened
 from immigrate.estimators._task import Task, TaskMaker, starting_weights
 from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators._triples import chosen_triples, dense_tensor, triple_table
+from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
 from immigrate.kernels.blas import blas_threads_for
-from immigrate.messages import says_where_it_is
-from immigrate.scikit_learn import checked_feature_names, tells_callbacks
+from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver, resolved_solver
 from immigrate.typing import Array, Codes
 
@@ -188,8 +188,6 @@ class CubicImmigrateClassifier(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @tells_callbacks("step")
-    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weights of features, pairs and triples.
 
@@ -205,30 +203,31 @@ class CubicImmigrateClassifier(MarginClassifier):
         -------
         self
         """
-        check_option("rule", self.rule, RULES)
-        check_not_negative("strength", self.strength)
-        columns = column_options(self.columns)
-        data = training_data(
-            self,
-            X,
-            y,
-            sample_weight,
-            categorical_features=columns.categorical_features,
-            class_weight=self.class_weight,
-        )
-        task = self._task(data, columns)
-        # The matrix is what BLAS works on; the vector of weights is longer.
-        with blas_threads_for(int(data.reader.is_used.sum())):
-            fit, sigma = self._solved(task)
-        warn_unless_converged(fit.solution, fit.task.solver)
-        model = FittedMargin.of(fit.task.references, fit.solution, sigma, self.rule)
-        if isinstance(self.sigma, str):
-            model = as_likely_as_can_be(model, fit.task)
-        model = as_it_predicts(model, fit.task, self, self.n_jobs)
-        model.references.release()
-        remember(self, data)
-        self._adopt(model, fit)
-        self.fit_sigma_ = sigma
+        with fitting(self):
+            check_option("rule", self.rule, RULES)
+            check_not_negative("strength", self.strength)
+            columns = column_options(self.columns)
+            data = training_data(
+                self,
+                X,
+                y,
+                sample_weight,
+                categorical_features=columns.categorical_features,
+                class_weight=self.class_weight,
+            )
+            task = self._task(data, columns)
+            # The matrix is what BLAS works on; the vector of weights is longer.
+            with blas_threads_for(int(data.reader.is_used.sum())):
+                fit, sigma = self._solved(task)
+            warn_unless_converged(fit.solution, fit.task.solver)
+            model = FittedMargin.of(fit.task.references, fit.solution, sigma, self.rule)
+            if isinstance(self.sigma, str):
+                model = as_likely_as_can_be(model, fit.task)
+            model = as_it_predicts(model, fit.task, self, self.n_jobs)
+            model.references.release()
+            remember(self, data)
+            self._adopt(model, fit)
+            self.fit_sigma_ = sigma
         return self
 
     def _task(self, data: TrainingData, columns: Columns) -> Task:
@@ -271,7 +270,7 @@ class CubicImmigrateClassifier(MarginClassifier):
         )
         task = penalised(task, sigma, self.strength)
         return grown_fit(
-            task, sigma, on_step=told_steps(self.verbose), verbose=self.verbose
+            task, sigma, on_step=print_step if self.verbose else None, verbose=self.verbose
         ), sigma
 
     def interactions(self, top: int | None = None) -> pd.DataFrame:

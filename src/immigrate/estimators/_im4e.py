@@ -16,16 +16,15 @@ from immigrate.estimators._growth import grown_fit
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
-    told_steps,
+    print_step,
     warn_unless_converged,
 )
 from immigrate.estimators._sample import Sampler
 from immigrate.estimators._screen import Screened
 from immigrate.estimators._task import TaskMaker
 from immigrate.estimators._training import remember, training_data
+from immigrate.estimators.base import fitting
 from immigrate.estimators.feature_weights import DEFAULT_SIGMA, vector_set
-from immigrate.messages import says_where_it_is
-from immigrate.scikit_learn import tells_callbacks
 from immigrate.solvers import Solver, even_start, resolved_solver
 from immigrate.typing import Array
 
@@ -148,8 +147,6 @@ class IM4EClassifier(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @tells_callbacks("step")
-    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the feature weights.
 
@@ -165,46 +162,49 @@ class IM4EClassifier(MarginClassifier):
         -------
         self
         """
-        solver = resolved_solver(self.solver)
-        sigma = check_positive("sigma", self.sigma)
-        check_option("rule", self.rule, RULES)
-        columns = resolved_columns(self.columns)
-        data = training_data(
-            self,
-            X,
-            y,
-            sample_weight,
-            categorical_features=columns.categorical_features,
-            class_weight=self.class_weight,
-        )
-        is_used = data.reader.is_used
-        encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(is_used)
-        maker = TaskMaker(
-            data,
-            # No screen: there is a weight per feature, however many there are.
-            Screened(is_used, importances=None),
-            solver,
-            vector_set(solver),
-            LINEAR,
-            # All columns alike, whichever way levels are encoded.
-            lambda references: even_start(solver, len(references.encoding.owner)),
-            Sampler(data.codes, data.anchor_weight, self.random_state),
-            self.n_jobs,
-        )
-        on_step = told_steps(self.verbose)
-        fits = [
-            grown_fit(task, sigma, on_step=on_step, verbose=self.verbose)
-            for task in maker.tasks(encoding, columns.nominal)
-        ]
-        models = [fit.task.fitted(fit.solution, sigma, None, self.rule) for fit in fits]
-        # Before a warning is given: only the fit that is kept has to have converged.
-        chosen = chosen_encoding(models)
-        model, fit = models[chosen], fits[chosen]
-        warn_unless_converged(fit.solution, solver)
-        model = as_it_predicts(model, fit.task, self, self.n_jobs)
-        model.references.release()
-        remember(self, data)
-        self._adopt(model, fit)
+        with fitting(self):
+            solver = resolved_solver(self.solver)
+            sigma = check_positive("sigma", self.sigma)
+            check_option("rule", self.rule, RULES)
+            columns = resolved_columns(self.columns)
+            data = training_data(
+                self,
+                X,
+                y,
+                sample_weight,
+                categorical_features=columns.categorical_features,
+                class_weight=self.class_weight,
+            )
+            is_used = data.reader.is_used
+            encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(
+                is_used
+            )
+            maker = TaskMaker(
+                data,
+                # No screen: there is a weight per feature, however many there are.
+                Screened(is_used, importances=None),
+                solver,
+                vector_set(solver),
+                LINEAR,
+                # All columns alike, whichever way levels are encoded.
+                lambda references: even_start(solver, len(references.encoding.owner)),
+                Sampler(data.codes, data.anchor_weight, self.random_state),
+                self.n_jobs,
+            )
+            on_step = print_step if self.verbose else None
+            fits = [
+                grown_fit(task, sigma, on_step=on_step, verbose=self.verbose)
+                for task in maker.tasks(encoding, columns.nominal)
+            ]
+            models = [fit.task.fitted(fit.solution, sigma, None, self.rule) for fit in fits]
+            # Before a warning is given: only the fit that is kept has to have converged.
+            chosen = chosen_encoding(models)
+            model, fit = models[chosen], fits[chosen]
+            warn_unless_converged(fit.solution, solver)
+            model = as_it_predicts(model, fit.task, self, self.n_jobs)
+            model.references.release()
+            remember(self, data)
+            self._adopt(model, fit)
         return self
 
     @property

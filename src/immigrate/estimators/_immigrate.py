@@ -11,16 +11,15 @@ from immigrate.estimators._growth import Fit, grown_fit
 from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
-    told_steps,
+    print_step,
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._penalty import Penalty, resolved_penalty
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember, training_data
+from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import resolved_sigma
-from immigrate.messages import says_where_it_is
-from immigrate.scikit_learn import tells_callbacks
 from immigrate.solvers import Solver
 
 
@@ -184,8 +183,6 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    @tells_callbacks("step")
-    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weight matrix.
 
@@ -203,26 +200,27 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         -------
         self
         """
-        check_option("rule", self.rule, RULES)
-        penalty = resolved_penalty(self.penalty, self.constraint)
-        data = base_training_data(self, self, X, y, sample_weight)
-        tasks = learning_tasks(self, data, self.n_jobs)
-        fits = [self._fitted(task, penalty) for task in tasks]
-        model, fit = fits[chosen_encoding([model for model, _ in fits])]
-        # A warning may be an error to the user: it comes before anything is written here.
-        warn_unless_converged(fit.solution, fit.task.solver)
-        model = as_it_predicts(model, fit.task, self, self.n_jobs)
-        model.references.release()
-        remember(self, data)
-        self._adopt(model, fit)
-        self.penalty_ = penalty
+        with fitting(self):
+            check_option("rule", self.rule, RULES)
+            penalty = resolved_penalty(self.penalty, self.constraint)
+            data = base_training_data(self, self, X, y, sample_weight)
+            tasks = learning_tasks(self, data, self.n_jobs)
+            fits = [self._fitted(task, penalty) for task in tasks]
+            model, fit = fits[chosen_encoding([model for model, _ in fits])]
+            # A warning may be an error to the user: it comes before anything is written here.
+            warn_unless_converged(fit.solution, fit.task.solver)
+            model = as_it_predicts(model, fit.task, self, self.n_jobs)
+            model.references.release()
+            remember(self, data)
+            self._adopt(model, fit)
+            self.penalty_ = penalty
         return self
 
     def _fitted(self, task: Task, penalty: Penalty | None) -> tuple[FittedMargin, Fit]:
         """The model that one task leads to, as it was fitted."""
         references = task.references
         sigma = resolved_sigma(self.sigma, references.table, task.start, references.encoding)
-        on_step = told_steps(self.verbose)
+        on_step = print_step if self.verbose else None
         fit = grown_fit(task, sigma, penalty=penalty, on_step=on_step, verbose=self.verbose)
         return fit.task.fitted(fit.solution, sigma, penalty, self.rule), fit
 

@@ -51,10 +51,9 @@ from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._penalty_path import PenaltyPath, checked_penalties, penalties_on
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember
+from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.waiting import STEPS_OF_PATH
-from immigrate.messages import says_where_it_is
-from immigrate.scikit_learn import tells_callbacks
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -214,8 +213,6 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @tells_callbacks("sigma")
-    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the path and choose.
 
@@ -233,19 +230,20 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         -------
         self
         """
-        self._check_options()
-        base = base_classifier(self.estimator, ImmigrateClassifier())
-        penalties = checked_penalties(self.penalties, base.constraint)
-        data = base_training_data(self, base, X, y, sample_weight)
-        task, choices, path = self._best_path(base, data, penalties)
-        if self.cv is None:
-            splits = [left_out_split(path, task.references.anchor_codes)]
-        else:
-            splits = self._cross_validated(as_encoded(base, task), data, choices, groups)
-        selection = Selection.over(choices, splits, self.scoring)
-        if self.combine == "mixture":
-            selection = selection.with_shares(splits)
-        self._choose(base, selection, path, task, data)
+        with fitting(self):
+            self._check_options()
+            base = base_classifier(self.estimator, ImmigrateClassifier())
+            penalties = checked_penalties(self.penalties, base.constraint)
+            data = base_training_data(self, base, X, y, sample_weight)
+            task, choices, path = self._best_path(base, data, penalties)
+            if self.cv is None:
+                splits = [left_out_split(path, task.references.anchor_codes)]
+            else:
+                splits = self._cross_validated(as_encoded(base, task), data, choices, groups)
+            selection = Selection.over(choices, splits, self.scoring)
+            if self.combine == "mixture":
+                selection = selection.with_shares(splits)
+            self._choose(base, selection, path, task, data)
         return self
 
     def _check_options(self) -> None:

@@ -23,6 +23,7 @@ from immigrate.estimators._pair_effect import PairEffect, pair_effect
 from immigrate.estimators._test_summary import methods_paragraph, plain_summary
 from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.asked import asked_question, halves
+from immigrate.estimators.base import fitting
 from immigrate.estimators.measured_effects import Subject
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
@@ -30,7 +31,7 @@ from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
 from immigrate.kernels.blas import one_blas_thread
-from immigrate.messages import progress, says_where_it_is, still
+from immigrate.messages import progress, still
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
@@ -194,7 +195,6 @@ class InteractionTest(StoredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @says_where_it_is
     def fit(
         self,
         X: Any,
@@ -221,35 +221,36 @@ class InteractionTest(StoredEstimator):
         InteractionTest
             This test, fitted.
         """
-        self._check_parameters()
-        table = read_training_table(
-            self,
-            X,
-            y,
-            categorical_features=self.categorical_features,
-            least_per_class=1,
-            outcome=self.outcome,
-        )
-        if groups is not None:
-            refuse_repeated(groups, len(table.values))
-        if table.values.shape[1] < self.order:
-            raise ValueError(
-                f"n_features={table.values.shape[1]}: order={self.order} needs at least "
-                f"{self.order}."
+        with fitting(self):
+            self._check_parameters()
+            table = read_training_table(
+                self,
+                X,
+                y,
+                categorical_features=self.categorical_features,
+                least_per_class=1,
+                outcome=self.outcome,
             )
-        weight, classes = counts_and_classes(table, sample_weight)
-        read = ReadTable(
-            table.values,
-            table.reader.is_nominal,
-            table.codes,
-            table.reader.names,
-            weight,
-            table.numbers,
-            table.reader.level_names,
-        )
-        findings = self._findings(read, classes, getattr(y, "name", None))
-        replace(table, classes=classes).keep_on(self)
-        self._adopt(findings)
+            if groups is not None:
+                refuse_repeated(groups, len(table.values))
+            if table.values.shape[1] < self.order:
+                raise ValueError(
+                    f"n_features={table.values.shape[1]}: order={self.order} needs at least "
+                    f"{self.order}."
+                )
+            weight, classes = counts_and_classes(table, sample_weight)
+            read = ReadTable(
+                table.values,
+                table.reader.is_nominal,
+                table.codes,
+                table.reader.names,
+                weight,
+                table.numbers,
+                table.reader.level_names,
+            )
+            findings = self._findings(read, classes, getattr(y, "name", None))
+            replace(table, classes=classes).keep_on(self)
+            self._adopt(findings)
         return self
 
     @one_blas_thread()

@@ -17,10 +17,9 @@ from immigrate.estimators._by_partition import by_partition
 from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import FittedMargin
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.messages import progress, task_ended, warn_user
-from immigrate.scikit_learn import CallbackSupportMixin, checked_feature_names
+from immigrate.messages import progress, warn_user
+from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solution, Solver, Stop
-from immigrate.solvers.solver import OnStep
 from immigrate.typing import Array
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from immigrate.estimators._mixture import FittedMixture
 
 
-class MarginClassifier(CallbackSupportMixin, ClassifierMixin, StoredEstimator):
+class MarginClassifier(ClassifierMixin, StoredEstimator):
     """Eq. 9 and its relatives, over a fitted margin.
 
     Relies on `model_`, the `FittedMargin` or the mixture of them that a subclass sets in `fit`,
@@ -206,17 +205,6 @@ def warn_unless_converged(solution: Solution, solver: Solver) -> None:
             f"Raise max_iter or tol of the solver{advice}"
         )
     warn_user(message, ConvergenceWarning)
-
-
-def told_steps(verbose: bool) -> OnStep:
-    """What a solver calls after each step: it tells callbacks, and prints a line if `verbose`."""
-
-    def tell(n_iter: int, cost: float, gap: float) -> None:
-        task_ended("step")
-        if verbose:
-            print_step(n_iter, cost, gap)
-
-    return tell
 
 
 def print_step(n_iter: int, cost: float, gap: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Self
 
 import numpy as np
@@ -28,10 +27,11 @@ from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
+from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
-from immigrate.messages import heard_warnings, says_where_it_is
+from immigrate.messages import heard_warnings
 from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
 from immigrate.typing import Array, Codes, Mask
 
@@ -130,7 +130,6 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         self.test = test
         self.categorical_features = categorical_features
 
-    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose features and pairs.
 
@@ -147,12 +146,10 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         -------
         self
         """
-        # Everything is learned on a copy, which this selector becomes when all has gone well.
-        fitted = copy.copy(self)
-        # A copy of an earlier fit would bring its test along, which this one may not have.
-        fitted.__dict__.pop("test_", None)
-        fitted._learn(X, y, sample_weight)
-        self.__dict__ = fitted.__dict__
+        with fitting(self):
+            # An earlier fit may have had a test, which this one need not have.
+            self.__dict__.pop("test_", None)
+            self._learn(X, y, sample_weight)
         return self
 
     def transform(self, X: Any) -> Any:

@@ -23,9 +23,10 @@ from immigrate.estimators._penalty_path import PenaltyPath
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._tracks import Track
 from immigrate.estimators._training import TrainingData, remember
+from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import resolved_sigma
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.messages import says_where_it_is, within
+from immigrate.messages import within
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.typing import Array, Codes
 
@@ -133,7 +134,6 @@ class StabilitySelection(StoredEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @says_where_it_is
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count how often each pair enters.
 
@@ -149,33 +149,34 @@ class StabilitySelection(StoredEstimator):
         -------
         self
         """
-        threshold = checked_threshold(self.threshold)
-        max_false = check_positive("max_false", self.max_false)
-        check_count("n_splits", self.n_splits)
-        check_jobs(self.n_jobs)
-        base = base_classifier(self.estimator, ImmigrateClassifier(constraint="nonnegative"))
-        STRENGTHS.check(base.constraint)
-        # One encoding of levels on every half, so that pairs are counted alike.
-        base = with_one_weight_per_column(base)
-        data = base_training_data(self, base, X, y, sample_weight)
-        n_possible = n_pairs_of(data)
-        check_halves(data)
-        q = n_pairs_within(max_false, threshold, n_possible)
-        halves = self._halves(data.codes)
-        chosen = Parallel(n_jobs=self.n_jobs)(
-            delayed(pairs_of_half)(base, data.rows(half), q, f"half {k} of {len(halves)}")
-            for k, half in enumerate(halves, start=1)
-        )
-        counts = np.zeros((data.X.shape[1],) * 2)
-        for pairs in chosen:
-            # No pair is listed twice for one half; with repeats, only one of them would be
-            # counted.
-            counts[pairs[:, 0], pairs[:, 1]] += 1
-        remember(self, data)
-        self.frequencies_ = (counts + counts.T) / len(halves)
-        self.n_pairs_, self.n_possible_ = q, n_possible
-        self.expected_false_ = q**2 / ((2 * threshold - 1) * n_possible)
-        self.table_ = self._table(np.flatnonzero(data.reader.is_used), threshold)
+        with fitting(self):
+            threshold = checked_threshold(self.threshold)
+            max_false = check_positive("max_false", self.max_false)
+            check_count("n_splits", self.n_splits)
+            check_jobs(self.n_jobs)
+            base = base_classifier(self.estimator, ImmigrateClassifier(constraint="nonnegative"))
+            STRENGTHS.check(base.constraint)
+            # One encoding of levels on every half, so that pairs are counted alike.
+            base = with_one_weight_per_column(base)
+            data = base_training_data(self, base, X, y, sample_weight)
+            n_possible = n_pairs_of(data)
+            check_halves(data)
+            q = n_pairs_within(max_false, threshold, n_possible)
+            halves = self._halves(data.codes)
+            chosen = Parallel(n_jobs=self.n_jobs)(
+                delayed(pairs_of_half)(base, data.rows(half), q, f"half {k} of {len(halves)}")
+                for k, half in enumerate(halves, start=1)
+            )
+            counts = np.zeros((data.X.shape[1],) * 2)
+            for pairs in chosen:
+                # No pair is listed twice for one half; with repeats, only one of them would be
+                # counted.
+                counts[pairs[:, 0], pairs[:, 1]] += 1
+            remember(self, data)
+            self.frequencies_ = (counts + counts.T) / len(halves)
+            self.n_pairs_, self.n_possible_ = q, n_possible
+            self.expected_false_ = q**2 / ((2 * threshold - 1) * n_possible)
+            self.table_ = self._table(np.flatnonzero(data.reader.is_used), threshold)
         return self
 
     @property

@@ -1,6 +1,4 @@
-"""What every estimator keeps: the model that it had, in memory and on disk.
-
-On disk: plain values, and the version of the library that wrote them.
+"""What files of estimators hold: plain values, and the version of the library that wrote them.
 
 What is stored is the same for pickle, joblib and skops. Data frames are stored as their columns,
 because a frame that one version of pandas has stored need not be readable by another one.
@@ -8,8 +6,6 @@ because a frame that one version of pandas has stored need not be readable by an
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any, Self
 
 import pandas as pd
@@ -34,16 +30,7 @@ class OtherVersionWarning(UserWarning):
 
 
 class StoredEstimator(LinkedEstimator, BaseEstimator):
-    """An estimator whose files say which version wrote them and depend on no pandas.
-
-    A `fit` that ends in an error, or is interrupted, leaves the model that was there.
-    """
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        # A method of a class that has its own; one that is inherited is wrapped already.
-        if "fit" in vars(cls):
-            cls.fit = whole_or_unchanged(cls.fit)
+    """An estimator whose files say which version wrote them and depend on no pandas."""
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of parts: ``columns__scale``.
@@ -80,25 +67,6 @@ class StoredEstimator(LinkedEstimator, BaseEstimator):
         warn_of_version(type(self).__name__, state.pop(VERSION, None))
         frames = {name: frame_of(columns) for name, columns in state.pop(FRAMES, {}).items()}
         super().__setstate__({**state, **frames})
-
-
-def whole_or_unchanged(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A `fit` after which the estimator is the new model or, after an error, the old one.
-
-    Every `fit` assigns at its end only. Ctrl-C between two of these assignments would still leave
-    the classes of one model beside the weights of another.
-    """
-
-    @wraps(fit)
-    def guarded(self: BaseEstimator, *arguments: Any, **named: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *arguments, **named)
-        except BaseException:
-            self.__dict__ = before
-            raise
-
-    return guarded
 
 
 def columns_of(frame: pd.DataFrame) -> dict[str, Any]:

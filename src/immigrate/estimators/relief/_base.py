@@ -15,6 +15,7 @@ from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
 from immigrate.estimators._chosen_columns import chosen_columns
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._training import remember, training_data
+from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.typing import Array, Mask
 
@@ -55,27 +56,28 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
         -------
         self
         """
-        self._check_parameters()
-        data = training_data(
-            self,
-            X,
-            y,
-            sample_weight,
-            categorical_features=self.categorical_features,
-            class_weight=self.class_weight,
-        )
-        check_selected_count(self.n_features_to_select, data.X.shape[1])
-        is_categorical = data.reader.is_nominal
-        table = mixed_table(data.X, data.codes, is_categorical, scale=self.scale)
-        units = difference_units(data.X, is_categorical, scale=self.scale)
-        learned = self._learned(table, data.anchor_weight)
-        # An ascent leaves a weight where it started if no two samples differ in the column.
-        score = np.where(data.reader.is_used, learned["feature_importances_"], 0.0)
-        remember(self, data)
-        self.is_categorical_, self.difference_units_ = is_categorical, units
-        for name, value in learned.items():
-            setattr(self, name, value)
-        self.feature_importances_ = score
+        with fitting(self):
+            self._check_parameters()
+            data = training_data(
+                self,
+                X,
+                y,
+                sample_weight,
+                categorical_features=self.categorical_features,
+                class_weight=self.class_weight,
+            )
+            check_selected_count(self.n_features_to_select, data.X.shape[1])
+            is_categorical = data.reader.is_nominal
+            table = mixed_table(data.X, data.codes, is_categorical, scale=self.scale)
+            units = difference_units(data.X, is_categorical, scale=self.scale)
+            learned = self._learned(table, data.anchor_weight)
+            # An ascent leaves a weight where it started if no two samples differ in the column.
+            score = np.where(data.reader.is_used, learned["feature_importances_"], 0.0)
+            remember(self, data)
+            self.is_categorical_, self.difference_units_ = is_categorical, units
+            for name, value in learned.items():
+                setattr(self, name, value)
+            self.feature_importances_ = score
         return self
 
     def transform(self, X: Any) -> Any:

@@ -16,6 +16,7 @@ from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.forms import QUADRATIC
 from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators._training import TrainingData, remember, training_data
+from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
@@ -110,24 +111,26 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
         -------
         self
         """
-        if self.n_components is not None:
-            check_count("n_components", self.n_components)
-        data = training_data(
-            self, X, y, sample_weight, class_weight=self.class_weight, allow_nan=False
-        )
-        check_no_names(data.reader)
-        margin = self._margin_scatter(data)
-        eigenvalues, vectors = linalg.eigh(margin)
-        is_positive = eigenvalues > NEGLIGIBLE * np.abs(eigenvalues).max()
-        if not is_positive.any():
-            warn_user(
-                "No direction leads further to misses than to hits: all are kept, alike. Check "
-                "that the features are not constant and carry information about the classes.",
-                ConvergenceWarning,
+        with fitting(self):
+            if self.n_components is not None:
+                check_count("n_components", self.n_components)
+            data = training_data(
+                self, X, y, sample_weight, class_weight=self.class_weight, allow_nan=False
             )
-            eigenvalues, is_positive = np.ones_like(eigenvalues), np.ones_like(is_positive)
-        remember(self, data)
-        self._adopt(eigenvalues[is_positive][::-1], vectors[:, is_positive].T[::-1])
+            check_no_names(data.reader)
+            margin = self._margin_scatter(data)
+            eigenvalues, vectors = linalg.eigh(margin)
+            is_positive = eigenvalues > NEGLIGIBLE * np.abs(eigenvalues).max()
+            if not is_positive.any():
+                warn_user(
+                    "No direction leads further to misses than to hits: all are kept, alike. "
+                    "Check that the features are not constant and carry information about the "
+                    "classes.",
+                    ConvergenceWarning,
+                )
+                eigenvalues, is_positive = np.ones_like(eigenvalues), np.ones_like(is_positive)
+            remember(self, data)
+            self._adopt(eigenvalues[is_positive][::-1], vectors[:, is_positive].T[::-1])
         return self
 
     def transform(self, X: Any) -> Array:

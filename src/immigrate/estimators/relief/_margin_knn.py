@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
 from immigrate.columns import check_values, read_table
+from immigrate.estimators.base import fitting
 from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.typing import Array
@@ -78,19 +79,20 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, StoredEstimator):
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit the selector; `fit_params` go to it."""
-        selector = clone(self.selector).fit(X, y, **fit_params)
-        # Only to refuse gaps before anything is kept; the values are not needed here.
-        self._complete(selector, X)
-        weight = np.maximum(selector.feature_importances_, 0.0)
-        if not weight.any():
-            weight = np.ones_like(weight)  # no feature is of use: plain nearest neighbours
-        stretch = np.sqrt(weight) if self.metric == "euclidean" else weight
-        self.selector_, self.stretch_ = selector, stretch / selector.difference_units_
-        self.n_features_in_ = selector.n_features_in_
-        if hasattr(selector, "feature_names_in_"):
-            self.feature_names_in_ = selector.feature_names_in_
-        else:
-            self.__dict__.pop("feature_names_in_", None)
+        with fitting(self):
+            selector = clone(self.selector).fit(X, y, **fit_params)
+            # Only to refuse gaps before anything is kept; the values are not needed here.
+            self._complete(selector, X)
+            weight = np.maximum(selector.feature_importances_, 0.0)
+            if not weight.any():
+                weight = np.ones_like(weight)  # no feature is of use: plain nearest neighbours
+            stretch = np.sqrt(weight) if self.metric == "euclidean" else weight
+            self.selector_, self.stretch_ = selector, stretch / selector.difference_units_
+            self.n_features_in_ = selector.n_features_in_
+            if hasattr(selector, "feature_names_in_"):
+                self.feature_names_in_ = selector.feature_names_in_
+            else:
+                self.__dict__.pop("feature_names_in_", None)
         return self
 
     def transform(self, X: Any) -> Array:
