@@ -54,14 +54,19 @@ TUNED = {
         "MOST_ROUGH_LEVELS": 30,
     },
     "inference.feature_evidence": {"LIGHTER": 0.1, "MOST_EXPLAINED": 0.95},
-    "inference.term_columns": {"SMOOTH_PENALTY": 1.0, "LEVEL_PENALTY": 0.3},
-    "inference.term_moments": {
+    "additive.moments": {
+        "SMOOTH_PENALTY": 1.0,
+        "LEVEL_PENALTY": 0.3,
         "MOST_EXPLAINED": 0.99,
         "LARGEST_KURTOSIS": 0.1,
         "SMALLEST_MAIN_EFFECT": 1e-6,
     },
-    "inference.term_forms": {"TAIL_STARTS_AT": 0.01, "SMALLEST_RELATIVE_EIGENVALUE": 1e-6},
-    "inference.null_distributions": {"LARGEST_P": 0.999, "BODY_STARTS_AT": 0.2},
+    "additive.p_values": {
+        "TAIL_STARTS_AT": 0.01,
+        "SMALLEST_RELATIVE_EIGENVALUE": 1e-6,
+        "LARGEST_P": 0.999,
+        "BODY_STARTS_AT": 0.2,
+    },
     "inference.residuals": {"SMALLEST_SHARE_LEFT": 0.05, "RANK_TOLERANCE": 1e-10},
     "inference.ridge": {"INTERCEPT_PENALTY": 1e-3, "CONJUGATE_TOLERANCE": 1e-6},
     "inference.stepwise": {"MOST_FOUND_COLUMNS_PER_SAMPLE": 0.5, "MOST_FOUND": 50},

@@ -7,7 +7,7 @@ import pytest
 import sklearn
 from inference.problems import additive_problem, encoded, mixed_problem
 
-from immigrate.inference import term_screen, term_statistics
+from immigrate.inference import term_screen
 from immigrate.inference.additive import null_model
 from immigrate.inference.residuals import Draws
 from immigrate.inference.rows import (
@@ -20,7 +20,8 @@ from immigrate.inference.rows import (
 )
 from immigrate.inference.term_screen import Scan
 from immigrate.inference.term_sets import all_terms, every_term
-from immigrate.inference.term_statistics import (
+from immigrate.interactions import statistics
+from immigrate.interactions.statistics import (
     _blocks_of_a_kind,
     _row_sums,
     blocks,
@@ -61,7 +62,7 @@ def test_blocks_of_terms_fit_and_could_not_be_larger(n_terms, size, most):
     for one in found[:-1]:
         assert len(range(n_terms)[one]) == max(1, int(most // size))
     own = list(blocks(10**6, 1e3))
-    assert own[0] == slice(0, int(term_statistics.BLOCK_BYTES / 1e3))
+    assert own[0] == slice(0, int(statistics.BLOCK_BYTES / 1e3))
 
 
 def wide_and_narrow():
@@ -84,8 +85,8 @@ def test_terms_of_a_block_are_of_one_kind_and_fit_in_memory(problem, order, n, m
     bytes_of_one = 8 * (k**2 + 2 + order * own.max()) * (n_rows + 5)
     # So many that one number more or less per term makes another block.
     most = 100.5 * bytes_of_one
-    monkeypatch.setattr(term_statistics, "BLOCK_BYTES", most)
-    found = list(_blocks_of_a_kind(data, terms, 5, n))
+    monkeypatch.setattr(statistics, "BLOCK_BYTES", most)
+    found = list(_blocks_of_a_kind(data, terms, n_rows, 5))
     assert sorted(np.concatenate(found).tolist()) == list(range(len(terms)))
     kinds = [set(is_wide[terms[one]].any(axis=1).tolist()) for one in found]
     assert all(len(kind) == 1 for kind in kinds)
@@ -108,9 +109,8 @@ def test_sums_of_a_term_take_as_much_memory_as_foretold(n_classes, order, proble
     contrasts = model.contrasts(data, Draws(7, 0))
     terms = all_terms(len(data.levels), order) if order > 1 else np.arange(4)[:, None]
     foretold = sums_per_term(data, terms, contrasts)
-    sums = _row_sums(data, terms, contrasts, slice(0, len(data.weight))).sums
-    parts = ("U", "raw", "moved", "added", "size", "kurtosis")
-    held = sum(getattr(one, part).size for one in sums for part in parts) / len(terms)
+    _, *sums = _row_sums(data, terms, contrasts, slice(0, len(data.weight)))
+    held = sum(one.size for one in sums) / len(terms)
     assert held <= foretold
     if order == 2 and problem == "even":
         assert held > 0.5 * foretold

@@ -11,12 +11,13 @@ from inference.problems import encoded, mixed_problem
 from inference.test_many_classes import many_class_problem
 
 from immigrate import InteractionTest
-from immigrate.inference import additive, term_statistics
+from immigrate.inference import additive
 from immigrate.inference.additive import fitted_additive_model, sample_for_folds
 from immigrate.inference.explained import explained_by
 from immigrate.inference.levels import cosines, recurred_cosines
 from immigrate.inference.newton_inverse import CoefficientSpace, SampleSpace
 from immigrate.inference.rows import LazyColumns
+from immigrate.interactions import statistics
 
 COLUMNS = ["p_value", "statistic", "size", "size_low", "size_high"]
 # Columns that the null model explains nearly all of make rounding errors this large.
@@ -41,7 +42,7 @@ def fitted(X, y, working_memory, n_jobs=1):
 @pytest.mark.parametrize("block_rows", [100, 333])
 @pytest.mark.parametrize("kind", ["class", "number", "missing"])
 def test_blocks_of_rows_do_not_change_the_answer(monkeypatch, kind, block_rows):
-    monkeypatch.setattr(term_statistics, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(statistics, "BLOCK_ROWS", block_rows)
     X, y = problem(kind)
     whole, blocked = fitted(X, y, 1024), fitted(X, y, 0.1)
     assert len(whole.additive_model_.Z) == len(X)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
-from immigrate.inference.null_distributions import (
+from immigrate.additive.p_values import (
     cauchy_combination,
     log_chi2_tail,
     log_saddlepoint_tail,

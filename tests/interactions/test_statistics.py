@@ -6,32 +6,29 @@ from itertools import combinations
 import numpy as np
 import pytest
 from inference.problems import additive_problem, encoded, mixed_problem
+from oracles.moments import cleared_moments, explained_covariance, raw_covariance
 from scipy import stats
 
-from immigrate.inference import term_statistics
-from immigrate.inference.additive import fitted_additive_model
-from immigrate.inference.null_distributions import log_saddlepoint_tail, log_three_moment_tail
-from immigrate.inference.residuals import Contrast, Draws
-from immigrate.inference.term_columns import (
+from immigrate.additive.moments import (
+    Moments,
     low_columns,
     own_main_effects,
     phi_products,
     term_columns,
+    with_uncertainty,
 )
-from immigrate.inference.term_forms import (
+from immigrate.additive.p_values import (
     combined_log_p,
     form_results,
     kernel_log_p,
+    log_saddlepoint_tail,
+    log_three_moment_tail,
     score_log_p,
 )
-from immigrate.inference.term_moments import (
-    Moments,
-    cleared_moments,
-    explained_covariance,
-    raw_covariance,
-    with_uncertainty,
-)
-from immigrate.inference.term_statistics import term_results
+from immigrate.inference.additive import fitted_additive_model
+from immigrate.inference.residuals import Contrast, Draws
+from immigrate.interactions import statistics
+from immigrate.interactions.statistics import term_results
 
 PROBLEMS = {
     "continuous": lambda: additive_problem(n=400),
@@ -68,7 +65,7 @@ def test_block_size_does_not_matter(monkeypatch, block_bytes):
     data = mixed_problem()
     contrasts = fitted_additive_model(data).contrasts(data, Draws(5, 0))
     expected = term_results(data, all_pairs(data), contrasts)
-    monkeypatch.setattr(term_statistics, "BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(statistics, "BLOCK_BYTES", block_bytes)
     result = term_results(data, all_pairs(data), contrasts)
     np.testing.assert_allclose(result.log_p, expected.log_p, rtol=1e-9)
     np.testing.assert_allclose(result.smallest_null_log_p, expected.smallest_null_log_p, rtol=1e-9)

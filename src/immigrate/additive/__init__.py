@@ -1,0 +1,1 @@
+"""The additive model behind the interaction test: basis, design, fit and residuals."""
