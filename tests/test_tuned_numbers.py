@@ -81,8 +81,6 @@ TUNED = {
     "inference.power": {"POWER": 0.8, "N_FORMS": 4, "ESTIMATED_VARIANCE": 1.18},
     # benchmarks/test_at_size.py: what is screened, how fast the stages are
     "inference.search": {
-        "MOST_EXACT_WORK": 1e10,
-        "MOST_EXACT_TERMS": 200_000,
         "REFINED_BELOW": 1e-3,
         "FEWEST_REFINED": 1_000,
         "MOST_REFINED": 20_000,
@@ -95,12 +93,14 @@ TUNED = {
         "LIMITS_FROM": 0.15,
     },
     "inference.screen_tiles": {"KERNEL_MARGIN": 0.02},
-    "inference.duration": {
+    "durations": {
+        "MOST_EXACT_WORK": 1e10,
+        "MOST_EXACT_TERMS": 200_000,
         "FIT_SHARE": 0.2,
         "SCAN_SHARE": 0.6,
         "EXACT_SHARE": 0.2,
-        "PASSES": 40,
-        "ROUNDS": 2,
+        "NULL_MODEL_PASSES": 40,
+        "EXACT_ROUNDS": 2,
         "FEWEST_OPERATIONS": 1e11,
     },
     # docs/measurements/robustness.md: wide tables, both cones

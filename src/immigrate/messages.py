@@ -152,21 +152,3 @@ def still(step: str) -> None:
     pulse = _pulse.get()
     if pulse is not None:
         pulse.beat(*_stages.get(), step)
-
-
-LONG_SECONDS = 60.0
-"""Work that is predicted to take longer is announced beforehand."""
-
-
-def foretell(name: str, seconds: float, advice: str) -> None:
-    """One line on standard error, at once, if something will take more than a minute.
-
-    Examples
-    --------
-    >>> import sys
-    >>> from immigrate.messages import foretell
-    >>> foretell("InteractionTest", 20.0, "n_jobs=-1 uses all cores")
-    """
-    if seconds > LONG_SECONDS:
-        minutes = f"{seconds / 60:.0f} minute{'s' * (round(seconds / 60) != 1)}"
-        print(f"{name}: about {minutes}; {advice}.", file=sys.stderr, flush=True)

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from inference.problems import encoded
 
-import immigrate.messages as messages
-from immigrate import InteractionTest
-from immigrate.inference import duration, rows, screen_tiles, term_screen
+from immigrate import InteractionTest, durations
+from immigrate.inference import rows, screen_tiles, term_screen
 from immigrate.inference.additive import fitted_additive_model
 from immigrate.inference.rows import Run
 from immigrate.inference.term_screen import strongest_terms
@@ -75,12 +74,12 @@ def test_threads_do_not_change_the_scan(monkeypatch):
 
 
 def test_a_long_test_is_foretold(monkeypatch, capsys):
-    monkeypatch.setattr(duration, "FEWEST_OPERATIONS", 0.0)
-    monkeypatch.setattr(duration, "multiply_rate", lambda: 1e5)
+    monkeypatch.setattr(durations, "FEWEST_OPERATIONS", 0.0)
+    monkeypatch.setattr(durations, "multiply_rate", lambda: 1e5)
     InteractionTest().fit(*wide_problem(p=8))
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "minute" in told
+    assert "InteractionTest: about " in told
     assert "n_jobs" in told
 
 
@@ -93,12 +92,12 @@ def test_a_short_test_is_silent(capsys):
     ("stage", "parameter"), [("scan", "pairs="), ("exact", "screen="), ("fit", "rows")]
 )
 def test_the_advice_names_what_makes_it_short(stage, parameter):
-    assert parameter in duration.Duration(**{stage: 100.0}).advice
+    assert parameter in durations.SearchDuration(**{stage: 100.0}).advice
 
 
-def test_one_minute_is_not_plural(capsys):
-    messages.foretell("It", 70.0, "wait")
-    assert capsys.readouterr().err == "It: about 1 minute; wait.\n"
+def test_what_takes_minutes_is_announced(capsys):
+    durations.announce("It", 130.0, "wait")
+    assert capsys.readouterr().err == "It: about 2 min; wait.\n"
 
 
 def test_a_long_stage_shows_how_far_it_is(monkeypatch, capsys):

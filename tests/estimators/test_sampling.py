@@ -15,9 +15,10 @@ from immigrate import (
     ImmigrateClassifier,
     ImmigrateClassifierCV,
     Screen,
+    durations,
 )
 from immigrate.datasets import make_xor
-from immigrate.estimators import _sample, waiting
+from immigrate.estimators import _sample
 from immigrate.estimators._growth import groups_of
 from immigrate.estimators._sample import Sampler, Size, sample_sizes
 from immigrate.kernels.compiling import log_once
@@ -123,7 +124,7 @@ def test_the_stated_error_covers_the_difference_from_the_exact_fit(large, exact)
 
 def test_a_sample_grows_until_its_error_is_small(large, monkeypatch, capsys):
     monkeypatch.setattr(_sample, "FIRST_SIZE", 150)
-    monkeypatch.setattr(_sample, "MOST_SECONDS", 1e-3)
+    monkeypatch.setattr(_sample, "MOST_STEP_SECONDS", 1e-3)
     ImmigrateClassifier(random_state=0, verbose=True).fit(*large)
     lines = [line for line in capsys.readouterr().out.splitlines() if "standard error" in line]
     assert lines[0].startswith("150 of 1,200 samples")
@@ -215,7 +216,7 @@ def test_groups_hold_the_same_share_of_classes_and_anchors():
 def test_a_fit_of_minutes_says_so_at_once_and_how_to_shorten_it(model, large, monkeypatch, caplog):
     model.fit(*large)
     assert not caplog.records
-    monkeypatch.setattr(waiting, "LONG_WAIT", 1e-4)
+    monkeypatch.setattr(durations, "LONG_SECONDS", 1e-4)
     log_once.cache_clear()
     model.fit(*large)
     (record,) = caplog.records

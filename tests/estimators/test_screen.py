@@ -15,9 +15,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import Descent, IM4EClassifier, ImmigrateClassifier, Screen
+from immigrate import Descent, IM4EClassifier, ImmigrateClassifier, Screen, durations
 from immigrate.datasets import make_xor
-from immigrate.estimators import waiting
 from immigrate.estimators._screen import N_BEST, named_features, passes
 from immigrate.kernels.compiling import log_once
 
@@ -230,7 +229,7 @@ class TestMasks:
 
 
 def test_a_wide_table_without_a_screen_is_told_what_to_do_before_it_waits(monkeypatch, caplog):
-    monkeypatch.setattr(waiting, "WIDE_TABLE", 6)
+    monkeypatch.setattr(durations, "FEWEST_FEATURES_ANNOUNCED", 6)
     log_once.cache_clear()
     X, y = make_xor(n_samples=60, n_features=6, random_state=0)
     ImmigrateClassifier().fit(X, y)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from immigrate.durations import MOST_JUDGING_SECONDS
 from immigrate.estimators._choice import CRITERIA, best_temperature
 from immigrate.estimators._fitted import FittedMargin, FittedVote, References
 from immigrate.estimators._mixture import FittedMixture
@@ -30,10 +31,9 @@ from immigrate.typing import Array, Codes, Mask
 Model = TypeVar("Model", FittedMargin, FittedMixture, FittedVote)
 
 FACTORS = tuple(2.0**k for k in (1, 0.5, 0, -0.5, -1, -1.5, -2, -3, -4))
-# Samples that judge sigma: a fifth, as in cross-validation, up to a number that suffices; and the
-# seconds of one core that they may take where the references are many.
+# Samples that judge sigma: a fifth, as in cross-validation, up to a number that suffices, or fewer
+# where the references are many and take long.
 JUDGING_SHARE, MOST_JUDGES, FEWEST_JUDGES = 0.2, 4000, 200
-JUDGING_SECONDS = 10.0
 
 
 def resolved_references(references: Any, is_sampled: bool) -> Prototypes | None:
@@ -133,7 +133,7 @@ def judges(
     most = MOST_JUDGES
     if prototypes is None:
         per_judge = len(FACTORS) * pass_seconds(n, n_weights)
-        most = int(np.clip(JUDGING_SECONDS / per_judge, FEWEST_JUDGES, MOST_JUDGES))
+        most = int(np.clip(MOST_JUDGING_SECONDS / per_judge, FEWEST_JUDGES, MOST_JUDGES))
     share = min(JUDGING_SHARE, most / n)
     is_judge = np.zeros(n, dtype=bool)
     for code in range(int(everybody.codes.max()) + 1):

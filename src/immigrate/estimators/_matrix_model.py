@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_count
 from immigrate.columns import ColumnReader
+from immigrate.durations import takes_seconds
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators.model_evidence import (
     evidence_table,
     fitted_on_model,
     given_table,
     seen_classes,
-    takes_seconds,
 )
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.weight_table import feature_share, interaction_table, is_false, pair_test
@@ -116,7 +116,7 @@ class WeightMatrixModel(StoredEstimator):
             raise_or_warn(is_auto, UNKNOWN_TABLE)
         elif len(seen_classes(read)) < 2:
             raise_or_warn(is_auto, ONE_CLASS)
-        elif is_auto and not takes_seconds(read):
+        elif is_auto and not takes_seconds(*read.values.shape, len(seen_classes(read))):
             n, p = read.values.shape
             warn_user(TAKES_LONG.format(n=n, p=p), UserWarning)
         else:

@@ -22,13 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from immigrate.durations import MOST_STEP_SECONDS
 from immigrate.kernels.costs import pass_seconds
 from immigrate.solvers import Solver
 from immigrate.typing import Array, Codes, Mask
 
-# A step up to this long, in seconds of one core, is taken over all pairs: some tens of seconds
-# for a fit.
-MOST_SECONDS = 3.0
 FIRST_SIZE = 4000
 # Small classes are drawn at least so often: of 1 % among 4,000 samples 40 would say little.
 FEWEST_OF_A_CLASS = 500
@@ -78,7 +76,7 @@ def sample_sizes(solver: Solver, n_samples: int, n_weights: int) -> list[Size]:
     >>> sample_sizes(Descent(n_anchors=500, n_references=0.01), 1_000_000, 20 * 20)
     [Size(n_anchors=500, n_references=10000)]
     """
-    most_pairs = MOST_SECONDS / pass_seconds(1, n_weights)
+    most_pairs = MOST_STEP_SECONDS / pass_seconds(1, n_weights)
     n_anchors = _as_count(solver.n_anchors, n_samples)
     n_references = _as_count(solver.n_references, n_samples)
     if n_anchors is None and n_references is None:

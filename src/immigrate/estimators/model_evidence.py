@@ -19,12 +19,6 @@ WEIGHT = ["weight", "share", "rank"]
 # What stands where the test says nothing.
 ABSENT: dict[str, Any] = dict.fromkeys(EVIDENCE, np.nan) | {"is_found": False, "direction": ""}
 
-# Multiply-adds: 1e8 took 0.7 to 2.3 seconds of one core, from 400 x 15 to 3,000 x 20 and with up
-# to 5 classes, where one pair is found. Each feature has about 5 columns in the null model, whose
-# fit costs as much as FIT_PASSES passes over them.
-MOST_WORK = 4e8
-COLUMNS_PER_FEATURE, FIT_PASSES = 5, 600
-
 
 def given_table(model: Any) -> ReadTable | None:
     """The features that a model was given, those that a screen dropped included.
@@ -66,28 +60,6 @@ def fitted_on_model(test: InteractionTest, model: Any, read: ReadTable) -> Inter
 def seen_classes(read: ReadTable) -> Codes:
     """Codes of the classes of which a sample counts."""
     return np.unique(read.codes if read.weight is None else read.codes[read.weight > 0])
-
-
-def takes_seconds(read: ReadTable) -> bool:
-    """Whether a test of all pairs ends within seconds, by an estimate of the work.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from immigrate.estimators.model_evidence import takes_seconds
-    >>> from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
-    >>> shapes = [(500, 50), (5000, 20), (300, 300), (20000, 20)]
-    >>> tables = [ReadTable(np.zeros(s), [False] * s[1], np.arange(s[0]) % 2, []) for s in shapes]
-    >>> [takes_seconds(table) for table in tables]
-    [True, True, False, False]
-    """
-    n, p = read.values.shape
-    n_logits = max(len(seen_classes(read)) - 1, 1)
-    width = COLUMNS_PER_FEATURE * p
-    # Each pair costs a product with F, which has the columns of the null model or as many rows as
-    # there are samples.
-    of_pairs = p * (p - 1) / 2 * min(width, n)
-    return n * n_logits**2 * (of_pairs + FIT_PASSES * width) <= MOST_WORK
 
 
 def evidence_table(weights: pd.DataFrame, test: InteractionTest) -> pd.DataFrame:

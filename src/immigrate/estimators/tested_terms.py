@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from immigrate.columns import check_class_sizes
+from immigrate.durations import announce
 from immigrate.estimators._evidence_tables import (
     Named,
     TestedFeatures,
@@ -29,7 +30,6 @@ from immigrate.estimators.measured_effects import MeasuredEffects, Subject
 from immigrate.inference import search as search_limits
 from immigrate.inference.additive import AdditiveModel, null_model
 from immigrate.inference.adjustment import Adjustment, Family
-from immigrate.inference.duration import predicted_duration
 from immigrate.inference.effects import Term, effect_model
 from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.feature_evidence import FeatureEvidence, feature_evidence
@@ -46,7 +46,7 @@ from immigrate.inference.stepwise import (
     stepwise_terms,
 )
 from immigrate.inference.term_sets import TermSet, every_term
-from immigrate.messages import foretell, warn_user
+from immigrate.messages import warn_user
 from immigrate.typing import Array, Codes, Mask
 
 if TYPE_CHECKING:
@@ -316,8 +316,10 @@ class Settings:
         """Say how long it will take, if that is long."""
         among = self.question.terms(columns, data.tested)
         effort = self.effort
-        duration = predicted_duration(data, among, effort.n_refined, effort.run.n_jobs)
-        foretell("InteractionTest", duration.seconds, duration.advice)
+        duration = search_limits.predicted_duration(
+            data, among, effort.n_refined, effort.run.n_jobs
+        )
+        announce("InteractionTest", duration.seconds, duration.advice)
 
     def _tested(self, study: Study, null: AdditiveModel, columns: Codes) -> TestedTerms:
         """The terms that are asked for, against the null model; triples also against pairs."""

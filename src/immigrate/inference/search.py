@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
+from immigrate.durations import SearchDuration, SearchSize, exceeds_exact_tests
 from immigrate.inference.additive import AdditiveModel
 from immigrate.inference.adjustment import Adjustment, Family
-from immigrate.inference.encoding import Encoded
+from immigrate.inference.encoding import N_SINGLE, Encoded
 from immigrate.inference.first_order import FirstOrder
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.rows import ALONE, Run
@@ -23,9 +24,6 @@ from immigrate.inference.term_sets import TermSet
 from immigrate.inference.term_statistics import TermResult, is_short, term_results
 from immigrate.typing import Array, Codes, Mask
 
-# Terms times samples times rows of F: about ten seconds of one core.
-MOST_EXACT_WORK = 1e10
-MOST_EXACT_TERMS = 200_000
 # What is worth an exact p-value: approximate p below this, within these counts.
 REFINED_BELOW = 1e-3
 FEWEST_REFINED, MOST_REFINED = 1_000, 20_000
@@ -95,9 +93,32 @@ class Search:
 def needs_screening(data: Encoded, model: AdditiveModel, n_terms: int) -> bool:
     """Whether there are too many terms to test each one exactly."""
     # F has no more rows than Z has columns, and none more than there are samples.
-    rank = min(model.Z.shape[1], len(data.weight)) * model.means.shape[1]
-    work = n_terms * len(data.weight) * rank * model.means.shape[1]
-    return n_terms > MOST_EXACT_TERMS or work > MOST_EXACT_WORK
+    n_columns = min(model.Z.shape[1], len(data.weight))
+    return exceeds_exact_tests(n_terms, len(data.weight), n_columns, model.means.shape[1])
+
+
+def predicted_duration(
+    data: Encoded, among: TermSet, n_refined: int | None, n_jobs: int | None
+) -> SearchDuration:
+    """How long a test will take, from the shape of the data alone."""
+    n, n_logits = data.Y.shape
+    m = sum(map(data.n_additive_columns, range(len(data.levels))))
+    # With more columns than that the features are screened.
+    m = min(m, n // 2 + 1)
+    is_scanned = n_refined is not None or exceeds_exact_tests(among.n_terms, n, m, n_logits)
+    few = max(FEWEST_REFINED, REFINED_BELOW * among.n_terms) if n_refined is None else n_refined
+    size = SearchSize(
+        n_samples=n,
+        n_logits=n_logits,
+        n_features=len(data.levels),
+        n_columns=m,
+        n_functions=data.functions.is_low.shape[1],
+        n_single=N_SINGLE,
+        n_terms=float(among.n_terms),
+        n_exact=min(float(among.n_terms), few) if is_scanned else float(among.n_terms),
+        is_scanned=is_scanned,
+    )
+    return size.duration(effective_n_jobs(n_jobs))
 
 
 def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search:

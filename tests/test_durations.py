@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from inference.problems import additive_problem, mixed_problem
 
-from immigrate.inference import duration
-from immigrate.inference.duration import Duration, predicted_duration
+from immigrate import durations
+from immigrate.durations import SearchDuration
+from immigrate.inference import search
+from immigrate.inference.search import predicted_duration
 from immigrate.inference.term_sets import every_term
 
 RATE = 1e9
@@ -14,8 +16,8 @@ RATE = 1e9
 
 @pytest.fixture(autouse=True)
 def known_rate(monkeypatch):
-    monkeypatch.setattr(duration, "multiply_rate", lambda: RATE)
-    monkeypatch.setattr(duration, "FEWEST_OPERATIONS", 0.0)
+    monkeypatch.setattr(durations, "multiply_rate", lambda: RATE)
+    monkeypatch.setattr(durations, "FEWEST_OPERATIONS", 0.0)
 
 
 def additive_width(data):
@@ -61,14 +63,14 @@ def test_many_terms_are_scanned_and_a_thousandth_refined(monkeypatch, limit):
     n, _ = data.Y.shape
     whole = predicted_duration(data, every_term(5, 2), None, 1)
     work = {"MOST_EXACT_TERMS": 10, "MOST_EXACT_WORK": 10 * n * additive_width(data)}[limit]
-    monkeypatch.setattr(duration, limit, work)
+    monkeypatch.setattr(durations, limit, work)
     assert predicted_duration(data, every_term(5, 2), None, 1).scan == 0
-    monkeypatch.setattr(duration, limit, work - 1)
-    monkeypatch.setattr(duration, "FEWEST_REFINED", 2)
+    monkeypatch.setattr(durations, limit, work - 1)
+    monkeypatch.setattr(search, "FEWEST_REFINED", 2)
     found = predicted_duration(data, every_term(5, 2), None, 1)
     assert found.scan > 0
     assert found.exact == pytest.approx(whole.exact * 2 / 10)
-    monkeypatch.setattr(duration, "REFINED_BELOW", 0.5)
+    monkeypatch.setattr(search, "REFINED_BELOW", 0.5)
     found = predicted_duration(data, every_term(5, 2), None, 1)
     assert found.exact == pytest.approx(whole.exact / 2)
 
@@ -77,16 +79,16 @@ def test_little_work_is_not_measured(monkeypatch):
     data = additive_problem()
     operations = predicted_duration(data, every_term(5, 2), None, 1)
     total = (operations.fit + operations.exact) * 0.2 * RATE
-    monkeypatch.setattr(duration, "FEWEST_OPERATIONS", total * 1.001)
-    assert predicted_duration(data, every_term(5, 2), None, 1) == Duration(0.0, 0.0, 0.0)
-    monkeypatch.setattr(duration, "FEWEST_OPERATIONS", total * 0.999)
+    monkeypatch.setattr(durations, "FEWEST_OPERATIONS", total * 1.001)
+    assert predicted_duration(data, every_term(5, 2), None, 1) == SearchDuration(0.0, 0.0, 0.0)
+    monkeypatch.setattr(durations, "FEWEST_OPERATIONS", total * 0.999)
     assert predicted_duration(data, every_term(5, 2), None, 1).seconds > 0
 
 
 def test_nothing_takes_no_time():
-    assert Duration().seconds == 0
-    assert Duration(fit=1.0).seconds == 1
-    assert Duration(scan=2.0).seconds == 2
+    assert SearchDuration().seconds == 0
+    assert SearchDuration(fit=1.0).seconds == 1
+    assert SearchDuration(scan=2.0).seconds == 2
 
 
 @pytest.mark.parametrize(
@@ -94,11 +96,11 @@ def test_nothing_takes_no_time():
     [((3.0, 1.0, 2.0), "rows"), ((1.0, 3.0, 2.0), "pairs="), ((1.0, 2.0, 3.0), "screen=")],
 )
 def test_advice_is_about_the_longest_stage(stages, word):
-    assert Duration(*stages).advice.startswith((word, f"X with fewer {word}"))
+    assert SearchDuration(*stages).advice.startswith((word, f"X with fewer {word}"))
 
 
 def test_the_rate_is_that_of_the_fastest_product(monkeypatch):
     monkeypatch.undo()
     clock = iter([0.0, 2.0, 10.0, 10.5, 20.0, 21.0])
-    monkeypatch.setattr(duration.time, "perf_counter", lambda: next(clock))
-    assert duration.multiply_rate() == pytest.approx(2 * 384**3 / 0.5)
+    monkeypatch.setattr(durations.time, "perf_counter", lambda: next(clock))
+    assert durations.multiply_rate() == pytest.approx(2 * 384**3 / 0.5)
