@@ -11,7 +11,6 @@
     _tables        the data frame → features and target of this command
     _evidence      what is asked of the test: covariates, pairs, a share of the rows
     _elsewhere     where a name stands that is no column
-    _library       the classifiers, screened where a table is wide
     _comparison    methods on the same folds
     _outputs       files that are written; `_models`: models on disk
     _commands/     one file per command

@@ -34,8 +34,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from immigrate.cli._errors import CommandError
-from immigrate.cli._library import classifiers
 from immigrate.columns import left_out, read_labels
+from immigrate.estimators.default_model import default_model
 from immigrate.inference.adjustment import holm
 from immigrate.typing import Array
 
@@ -66,7 +66,8 @@ def methods(X: pd.DataFrame, seed: int) -> dict[str, Any]:
     # Trees of the last kind split by missing values themselves.
     with_gaps = make_column_transformer(("passthrough", numbers), (levels, names))
     return {
-        **classifiers(X.shape[1]),
+        "ImmigrateClassifierCV": default_model(X.shape[1]),
+        "BoostedImmigrateClassifier": default_model(X.shape[1], boosted=True),
         "logistic regression": make_pipeline(scaled, LogisticRegression(max_iter=2000)),
         "random forest": make_pipeline(
             clone(scaled), RandomForestClassifier(n_estimators=300, random_state=seed)

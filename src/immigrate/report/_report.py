@@ -14,12 +14,9 @@ from sklearn.pipeline import Pipeline
 
 from immigrate.checks import check_count, check_jobs
 from immigrate.columns import ColumnWarning
-from immigrate.estimators import (
-    ImmigrateClassifier,
-    ImmigrateClassifierCV,
-    InteractionTest,
-    Screen,
-)
+from immigrate.durations import is_wide
+from immigrate.estimators import InteractionTest
+from immigrate.estimators.default_model import default_model, words_of_screen
 from immigrate.estimators.model_evidence import evidence_table, given_table
 from immigrate.files import write_text_whole
 from immigrate.messages import heard_warnings, progress
@@ -30,9 +27,7 @@ from immigrate.report._page import as_json, page, template_environment
 from immigrate.report._performance import performance
 from immigrate.report._summary import summarised
 
-# A fit takes about a second for so many features and grows with their square; wider tables are
-# screened, in every fold anew, and have fewer folds.
-WIDE, KEPT_OF_WIDE = 150, 100
+# Of wide tables, whose models are screened in every fold anew, there are fewer folds.
 FOLDS, FOLDS_OF_WIDE = 10, 5
 
 
@@ -96,8 +91,8 @@ class Report:
             Class labels, or the name of the column of `X` that holds them.
         estimator : estimator, optional
             `ImmigrateClassifier`, `ImmigrateClassifierCV`, `BoostedImmigrateClassifier`, or a
-            pipeline that ends in one. A clone is fitted. By default
-            ``ImmigrateClassifierCV()``. With more than 150 features it has a screen, made anew
+            pipeline that ends in one. A clone is fitted. By default ``ImmigrateClassifierCV()``
+            with a fixed seed. With more than 150 features it has a screen, made anew
             in every fold, that keeps at most 100 of them and those of the strongest pairs.
         title : str, default="IMMIGRATE report"
         cv : int, splitter or iterable of splits, default=None
@@ -136,11 +131,12 @@ class Report:
             _check_has_weights(_last_step(estimator))
         given = Given.of(X, y, reads_table=not isinstance(estimator, Pipeline), groups=groups)
         say = progress if verbose else _silence
-        is_wide = np.shape(given.X)[1] > WIDE
-        choices = [] if estimator is not None or not is_wide else [_words_of_screen(given.X)]
-        choices += _words_of_test(test)
-        estimator = _default(is_wide) if estimator is None else estimator
-        folds = (FOLDS_OF_WIDE if is_wide else FOLDS) if cv is None else cv
+        n_features = np.shape(given.X)[1]
+        choices = _words_of_test(test)
+        if estimator is None:
+            estimator = default_model(n_features)
+            choices = [*_words_of_screen(n_features), *choices]
+        folds = (FOLDS_OF_WIDE if is_wide(n_features) else FOLDS) if cv is None else cv
         say(f"fit of {type(_last_step(estimator)).__name__} on all samples")
         model, warned = _fitted(estimator, given, n_jobs)
         last = _last_step(model)
@@ -246,21 +242,13 @@ def _with_jobs(test: InteractionTest, n_jobs: int | None, verbose: bool) -> Inte
     return own.set_params(n_jobs=n_jobs if own.n_jobs is None else own.n_jobs, verbose=verbose)
 
 
-def _default(is_wide: bool) -> ImmigrateClassifierCV:
-    """The model of a table; a wide one is screened."""
-    if not is_wide:
-        return ImmigrateClassifierCV()
-    screen = Screen("pairs", max_features=KEPT_OF_WIDE)
-    return ImmigrateClassifierCV(ImmigrateClassifier(screen=screen))
-
-
-def _words_of_screen(X: Any) -> str:
-    return (
-        f"With {np.shape(X)[1]} features the model is screened: at most {KEPT_OF_WIDE} of them, "
-        "those that IM4E finds strongest one by one, and the 20 of the strongest pairs enter the "
-        "weight matrix. The screen is made anew in every fold, without the samples held out. The "
-        "test looks at all features and all pairs."
+def _words_of_screen(n_features: int) -> list[str]:
+    words = words_of_screen(n_features)
+    more = (
+        " The screen is made anew in every fold, without the samples held out. The test looks at "
+        "all features and all pairs."
     )
+    return [words + more] if words else []
 
 
 def _words_of_test(test: InteractionTest) -> list[str]:

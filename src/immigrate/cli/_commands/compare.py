@@ -25,10 +25,10 @@ def compare(
         note(text)
     with working("comparison") as tell:
         from immigrate.cli._comparison import Comparison
-        from immigrate.cli._library import is_wide, screened_words
+        from immigrate.estimators.default_model import words_of_screen
 
-        if is_wide(question.X.shape[1]):
-            note(screened_words(question.X.shape[1]))
+        if words_of_screen(question.X.shape[1]):
+            note(words_of_screen(question.X.shape[1]))
         comparison = Comparison.of(
             question.X, question.y, folds=folds, repeats=repeats, seed=seed, jobs=jobs, tell=tell
         )

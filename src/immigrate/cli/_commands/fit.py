@@ -17,15 +17,14 @@ def fit(asked: Asked, out: Path, boosted: bool, jobs: int | None) -> None:
     check_outputs(out, inputs=(asked.path,))
     question = asked.read().without_dates()
     with working("fit"):
-        from immigrate.cli._library import classifiers, is_wide, screened_words
         from immigrate.cli._models import StoredModel, save_model
+        from immigrate.estimators.default_model import default_model, words_of_screen
 
         n_features = question.X.shape[1]
-        if is_wide(n_features):
-            note(screened_words(n_features))
-        kinds = classifiers(n_features, n_jobs=jobs, verbose=True)
-        kind = "BoostedImmigrateClassifier" if boosted else "ImmigrateClassifierCV"
-        model = kinds[kind].fit(question.X, question.y)
+        if words_of_screen(n_features):
+            note(words_of_screen(n_features))
+        model = default_model(n_features, boosted=boosted, n_jobs=jobs, verbose=True)
+        model.fit(question.X, question.y)
         # Progress was for this command; whoever loads the model did not ask for it.
         save_model(StoredModel(model.set_params(verbose=False), asked.target), out)
     classes = ", ".join(str(one) for one in model.classes_)
