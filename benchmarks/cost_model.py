@@ -23,10 +23,10 @@ from scipy.optimize import nnls
 from threadpoolctl import threadpool_limits
 
 from immigrate import InteractionTest
+from immigrate.arrays import Array
 from immigrate.core.psd import psd_part
 from immigrate.files import whole_file
 from immigrate.problems import MarginProblem
-from immigrate.typing import Array
 
 RESULTS = Path(__file__).parent / "results"
 Shape = tuple[int, ...]

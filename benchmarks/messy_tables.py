@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.stats import binom
 
 from immigrate import InteractionTest
-from immigrate.typing import Array, Mask
+from immigrate.arrays import Array, Mask
 
 RESULTS = Path(__file__).parent / "results" / "messy_tables.csv"
 ALPHA = 0.05

@@ -33,7 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV
-from immigrate.typing import Codes
+from immigrate.arrays import Codes
 
 RESULTS = Path(__file__).parent / "results" / "native_columns.csv"
 # Columns whose numbers stand for names. Counts and grades stay numbers: lym_enlar and no_does of

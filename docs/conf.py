@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import immigrate
-from immigrate import messages
+from immigrate import progress
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
@@ -68,7 +68,7 @@ sphinx_gallery_conf = {
     "ignore_repr_types": r"matplotlib|immigrate\.plotting",
 }
 
-messages.SILENT_SECONDS = float("inf")
+progress.SILENT_SECONDS = float("inf")
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"immigrate {version}"

@@ -28,7 +28,7 @@ import sklearn
 
 import immigrate
 from harness.problems import ESTIMATORS, Problem, drawn_problem
-from immigrate.messages import heard_warnings
+from immigrate.progress import collected_warnings
 
 PACKAGE = str(Path(immigrate.__file__).parent)
 CHECKS = (PACKAGE, str(Path(sklearn.__file__).parent))
@@ -63,7 +63,7 @@ def outcome_of(seed: int, number: int) -> Outcome:
     """Draw a problem, fit, ask for everything that the estimator can say, and judge."""
     problem = drawn_problem(seed, number)
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, heard_warnings(Unheard) as heard:
+    with warnings.catch_warnings(record=True) as caught, collected_warnings(Unheard) as heard:
         warnings.simplefilter("always")
         kind, story = _ending(problem)
     seconds = time.perf_counter() - start

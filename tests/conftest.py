@@ -31,4 +31,4 @@ def golden(request):
 @pytest.fixture(autouse=True)
 def _no_word_of_long_waits(monkeypatch):
     """A busy machine must not make a test hear where a fit is; those of these words undo it."""
-    monkeypatch.setattr("immigrate.messages.SILENT_SECONDS", 3600.0)
+    monkeypatch.setattr("immigrate.progress.SILENT_SECONDS", 3600.0)

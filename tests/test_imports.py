@@ -39,12 +39,12 @@ LAYERS = [
 MOVING = ["inference", "additive", "interactions"]
 # Everybody may import these; they import nobody but each other.
 LEAVES = [
-    "typing",
+    "arrays",
     "_version",
     "checks",
     "durations",
     "files",
-    "messages",
+    "progress",
     "scikit_learn",
     "datasets",
 ]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from immigrate._version import __version__
 from immigrate.datasets import make_monk1, make_trial
-from immigrate.messages import progress
+from immigrate.progress import print_line
 from immigrate.report import Report
 
 FOLDER = Path("immigrate-demo")
@@ -19,7 +19,7 @@ SEED = 0
 
 def main() -> None:
     """Three tables whose truth is known: a find, a puzzle, and nothing to find."""
-    progress(f"immigrate {__version__}: which features matter, which pairs act together?")
+    print_line(f"immigrate {__version__}: which features matter, which pairs act together?")
     trial = make_trial(random_state=SEED)
     pages = [
         show(
@@ -40,9 +40,9 @@ def main() -> None:
             truth="nothing acts on anything",
         ),
     ]
-    progress("\nOpen these pages in a browser; they need no network:")
+    print_line("\nOpen these pages in a browser; they need no network:")
     for page in pages:
-        progress(f"  {page.resolve()}")
+        print_line(f"  {page.resolve()}")
 
 
 def shuffled(table: pd.DataFrame) -> pd.DataFrame:
@@ -62,11 +62,11 @@ def shuffled(table: pd.DataFrame) -> pd.DataFrame:
 
 def show(title: str, X: pd.DataFrame, y: Any, *, truth: str) -> Path:
     """Print the answers and what weights alone would say; write the page and return its place."""
-    progress(f"\n{title}\n{'=' * len(title)}\nTruth: {truth}.\n")
+    print_line(f"\n{title}\n{'=' * len(title)}\nTruth: {truth}.\n")
     report = Report.of(X, y, title=title)
     # The title stands above.
-    progress(str(report).split("\n", 1)[1])
-    progress(f"What weights alone would say: {weights_alone(report)}.")
+    print_line(str(report).split("\n", 1)[1])
+    print_line(f"What weights alone would say: {weights_alone(report)}.")
     name = title.split(":")[0].lower()
     return report.save(FOLDER / f"{name}.html")
 

@@ -22,7 +22,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight
 
-from immigrate.typing import Array, Codes
+from immigrate.arrays import Array, Codes
 
 # Where `make docs` is published; nothing else in the library knows.
 SITE = "https://immigrate.readthedocs.io/en/stable"

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from immigrate.arrays import Array
 from immigrate.core.cones import (
     GOOD_SHARE,
     MATRIX_SETS,
@@ -18,7 +19,6 @@ from immigrate.core.cones import (
 )
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
 from immigrate.core.splitting import psd_prox, raised_to_psd
-from immigrate.typing import Array
 
 CONSTRAINTS = ("psd", "nonnegative", "both")
 

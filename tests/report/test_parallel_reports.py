@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from immigrate.columns import ColumnWarning
-from immigrate.messages import heard_warnings, warn_user
+from immigrate.progress import collected_warnings, warn_user
 from immigrate.report._given import Given
 from immigrate.report._report import _fitted
 
@@ -45,14 +45,14 @@ def test_each_report_has_the_warnings_of_its_own_fit():
 
 def test_what_is_heard_reaches_the_user_too_unless_it_ends_there():
     def outer():
-        with heard_warnings(ColumnWarning) as heard:
+        with collected_warnings(ColumnWarning) as heard:
             inner = nested()
             warn_user("silent", ColumnWarning)
             warn_user("louder", RuntimeWarning)
         return heard, inner
 
     def nested():
-        with heard_warnings(UserWarning) as heard:
+        with collected_warnings(UserWarning) as heard:
             warn_user("loud", RuntimeWarning)
             warn_user("quiet", UserWarning)
         return heard

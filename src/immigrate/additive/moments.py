@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.inference.encoding import ALL, N_SINGLE, N_SMOOTH, Encoded, Functions
 from immigrate.inference.explained import explained_by
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.rows import ALONE, Rows, Run, added, fits_whole, mapped_rows, row_slices
-from immigrate.typing import Array, Codes, Mask
 
 SMOOTH_PENALTY, LEVEL_PENALTY = 1.0, 0.3
 MOST_EXPLAINED = 0.99

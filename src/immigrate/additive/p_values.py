@@ -20,8 +20,8 @@ import numpy as np
 from scipy import special
 
 from immigrate.additive.moments import Moments
+from immigrate.arrays import Array, Mask
 from immigrate.inference.encoding import N_SINGLE
-from immigrate.typing import Array, Mask
 
 # Below this p the three-moment match hands over to the saddlepoint.
 TAIL_STARTS_AT = 0.01

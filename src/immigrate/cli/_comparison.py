@@ -33,11 +33,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
+from immigrate.arrays import Array
 from immigrate.cli._errors import CommandError
 from immigrate.columns import left_out, read_labels
 from immigrate.estimators.default_model import default_model
 from immigrate.inference.adjustment import holm
-from immigrate.typing import Array
 
 ALPHA = 0.05
 SCORES = {

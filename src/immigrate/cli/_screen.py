@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 from immigrate.cli._errors import one_line, plain_words, printable
-from immigrate.messages import Pulse, heard_warnings, told_while_waiting
+from immigrate.progress import ProgressLine, collected_warnings, reporting_progress
 
 # Columns of a table on paper or in a file; a terminal has its own.
 WIDTH = 100
@@ -140,7 +140,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         _progress(what) as tell,
         contextlib.redirect_stdout(Lines(tell)),
         # Beside the spinner as well, which has standard error for itself.
-        told_while_waiting(Pulse(lambda line: tell(line.removeprefix("immigrate: ")))),
+        reporting_progress(ProgressLine(lambda line: tell(line.removeprefix("immigrate: ")))),
     ):
         yield tell
 
@@ -189,7 +189,7 @@ class Unheard(Warning):
 @contextlib.contextmanager
 def _noted() -> Iterator[None]:
     """Say afterwards what the library warned of; other libraries warn those who call them."""
-    with warnings.catch_warnings(), heard_warnings(unsaid=Unheard) as heard:
+    with warnings.catch_warnings(), collected_warnings(unsaid=Unheard) as heard:
         # Those of other libraries; ours are heard by `heard_warnings`, whatever the filters are.
         warnings.simplefilter("ignore")
         try:

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count
 from immigrate.cluster.drawing import stratified_sample
 from immigrate.cluster.partitions import aligned_partitions, computed, each, row_partitions
 from immigrate.cluster.passes import FAN_IN, slices
-from immigrate.typing import Array, Codes
 
 # Numbers in a block of distances from rows to centres: 8 MB.
 BLOCK_NUMBERS = 2**20

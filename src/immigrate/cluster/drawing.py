@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count
 from immigrate.cluster.partitions import (
     aligned_partitions,
@@ -28,7 +29,6 @@ from immigrate.cluster.partitions import (
 )
 from immigrate.cluster.passes import N_DRAWN, Cluster
 from immigrate.kernels import current_runner
-from immigrate.typing import Array, Codes
 
 # A nearest hit needs another sample of the class.
 FEWEST_PER_CLASS = 2

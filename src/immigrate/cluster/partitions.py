@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.cluster.passes import Cluster
 from immigrate.kernels import current_runner
-from immigrate.typing import Array
 
 # Rows of a partition that are predicted at a time: what is made of them on the way, and is several
 # times as large, does not grow with the partition.

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from immigrate._version import __version__
+from immigrate.arrays import Array
 from immigrate.cluster.parts import (
     PartSums,
     Point,
@@ -35,7 +36,6 @@ from immigrate.cluster.waiting import clear_errors, results
 from immigrate.kernels import Pass, local_pass
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.typing import Array
 
 # Parts that one task adds up.
 FAN_IN = 32

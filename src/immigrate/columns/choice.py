@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from immigrate.typing import Mask
+from immigrate.arrays import Mask
 
 FROM_DTYPE = "from_dtype"
 

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from immigrate.arrays import Codes
 from immigrate.columns.choice import FROM_DTYPE
 from immigrate.columns.labels import (
     is_number_outcome,
@@ -26,7 +27,6 @@ from immigrate.columns.labels import (
 from immigrate.columns.notes import column_ranges, messages, warn_of
 from immigrate.columns.reader import ColumnReader, read_first
 from immigrate.columns.tables import Table, opened
-from immigrate.typing import Codes
 
 E = TypeVar("E")
 FLOATS = (np.float64, np.float32)

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from immigrate.arrays import Codes
 from immigrate.columns.objects import FLAG_TYPES, unmasked
-from immigrate.messages import warn_user
-from immigrate.typing import Codes
+from immigrate.progress import warn_user
 
 # Numbers with more different values than that, some of them seen once, are measured, not given.
 MOST_NUMERIC_CLASSES, LARGEST_SHARE_ONCE = 20, 0.1

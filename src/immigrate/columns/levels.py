@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from immigrate.arrays import Array
 from immigrate.columns.kinds import Column, Content, Kind
 from immigrate.columns.objects import NUMBER_TYPES, as_float, as_floats
 from immigrate.columns.warning import ColumnWarning
-from immigrate.messages import warn_user
-from immigrate.typing import Array
+from immigrate.progress import warn_user
 
 Levels = tuple[Any, ...]
 

@@ -9,12 +9,12 @@ from enum import Enum
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.columns.kinds import Kind
 from immigrate.columns.levels import Levels
 from immigrate.columns.text_forms import are_dates, number_like
 from immigrate.columns.warning import ColumnWarning
-from immigrate.messages import warn_user
-from immigrate.typing import Array, Codes, Mask
+from immigrate.progress import warn_user
 
 # A level that fewer than two rows share on average tells nothing of other rows. With ten levels
 # or fewer that is a small table, not an identifier.

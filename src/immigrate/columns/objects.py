@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from immigrate.arrays import Array
 from immigrate.columns.kinds import Column, Content
-from immigrate.typing import Array
 
 # pandas.Timestamp and pandas.Timedelta are subclasses of the first and the last.
 DATE_TYPES = (

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from immigrate.arrays import Array, Mask
 from immigrate.columns.choice import FROM_DTYPE, chosen_mask
 from immigrate.columns.kinds import Column, Content, Kind
 from immigrate.columns.levels import Levels, column_values, fitted_kind
 from immigrate.columns.notes import Described, Note, Reason, table_notes
 from immigrate.columns.tables import NUMERIC, Table, default_names, opened
 from immigrate.columns.units import difference_units
-from immigrate.typing import Array, Mask
 
 
 @dataclass(frozen=True)

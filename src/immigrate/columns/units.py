@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from immigrate.arrays import Array, Mask
 from immigrate.columns.notes import column_ranges
-from immigrate.typing import Array, Mask
 
 SCALES = ("std", "range", None)
 LIMITS = np.finfo(np.float64)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.typing import Array, Codes, Mask
+from immigrate.arrays import Array, Codes, Mask
 
 
 def class_mean_differences(values: Array, is_categorical: Mask, y: Codes) -> Array:

@@ -17,9 +17,9 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.core.doubly_nonnegative import nearest_doubly_nonnegative
 from immigrate.core.psd import WIDE, PsdPart, psd_part
-from immigrate.typing import Array
 
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10

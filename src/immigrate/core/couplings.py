@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from immigrate.typing import Array
+from immigrate.arrays import Array
 
 # exp(-x) is zero in float64 beyond this.
 LARGEST_EXPONENT = 750.0

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from immigrate.typing import Array, Codes, Mask
+from immigrate.arrays import Array, Codes, Mask
 
 
 class Samples(NamedTuple):

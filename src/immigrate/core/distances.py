@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from immigrate.arrays import Array
 from immigrate.core.forms import QUADRATIC
-from immigrate.typing import Array
 
 
 def quadratic_manhattan(d: Array, W: Array) -> Array:

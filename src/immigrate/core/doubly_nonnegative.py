@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
+from immigrate.arrays import Array, Mask
 from immigrate.core.spectrum import Spectrum, conjugate_gradients
-from immigrate.typing import Array, Mask
 
 TOLERANCE = 1e-12
 # How strongly the first centre holds N, by how much less each one after it, and the least.

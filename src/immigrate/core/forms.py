@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from immigrate.typing import Array, Codes
+from immigrate.arrays import Array, Codes
 
 # Orders of three different features: how often a triple is in the sum over all a, b and c.
 N_ORDERS = 6

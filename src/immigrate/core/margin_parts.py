@@ -28,9 +28,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.couplings import SoftSum, soft_sum
 from immigrate.core.forms import Form
-from immigrate.typing import Array, Codes
 
 PREDICTED, AGAINST = 0, 1
 # tanh is 1 in float64 beyond half of this.

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from immigrate.arrays import Array
 from immigrate.core.differences import mean_difference
-from immigrate.typing import Array
 
 COMPLETE = -1
 LARGEST = float(np.finfo(np.float64).max)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.typing import Array
+from immigrate.arrays import Array
 
 # Steps of EM at most, and the largest change of a share at which they end. The likelihood is
 # concave in the shares, and what later steps add to it is not seen in new samples.

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.core.couplings import soft_minimum
-from immigrate.typing import Array
 
 
 def entropy(probability: Array) -> float:

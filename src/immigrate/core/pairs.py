@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.typing import Codes
+from immigrate.arrays import Codes
 
 
 @dataclass(frozen=True)

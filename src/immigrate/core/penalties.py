@@ -28,9 +28,9 @@ from typing import Protocol
 
 import numpy as np
 
+from immigrate.arrays import Array, Mask
 from immigrate.core.cones import Aim, Answer, Approach, gain, norm, unit
 from immigrate.core.splitting import Separable, psd_prox, raised_to_psd
-from immigrate.typing import Array, Mask
 
 
 class Priced(Separable, Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.core.cones import unit
-from immigrate.typing import Array
 
 
 def pruned(W: Array, below: float) -> Array:

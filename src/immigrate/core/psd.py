@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from immigrate.typing import Array
+from immigrate.arrays import Array
 
 # Features from which on the eigenvectors of one sign are the faster way.
 WIDE = 256

@@ -6,8 +6,8 @@ from functools import reduce
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.couplings import boltzmann, soft_coupling
-from immigrate.typing import Array, Codes
 
 
 def expected_distance(q: Array, sigma: float) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from immigrate.typing import Array
+from immigrate.arrays import Array
 
 
 class Spectrum(NamedTuple):

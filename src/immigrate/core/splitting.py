@@ -37,8 +37,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import lapack
 
+from immigrate.arrays import Array, Mask
 from immigrate.core.spectrum import Spectrum, conjugate_gradients
-from immigrate.typing import Array, Mask
 
 MOST_ROUNDS = 2000
 TOLERANCE = 1e-12

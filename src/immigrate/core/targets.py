@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from immigrate.typing import Array, Codes
+from immigrate.arrays import Array, Codes
 
 HIT, MISS = 0, 1
 

@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.core.cones import Aim, Answer, Approach, WeightSet, nonnegative_part, norm, unit
-from immigrate.typing import Array
 
 
 @dataclass(frozen=True)

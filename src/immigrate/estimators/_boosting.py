@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array
 from immigrate.checks import check_count, check_option
 from immigrate.columns import read_table
 from immigrate.estimators._by_partition import by_partition
@@ -44,9 +45,8 @@ from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
-from immigrate.messages import progress, still
+from immigrate.progress import print_line, report_progress
 from immigrate.solvers.boosting import Learner, Trainer, boosted
-from immigrate.typing import Array
 
 # Sigma is chosen by a single model, which takes its time: rounds have a limit of their own.
 SINGLE_STEPS = 100
@@ -385,9 +385,11 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             error_floor=variant.error_floor(n),
         )
         for number, learner in enumerate(learners, start=1):
-            still(f"round {number}")
+            report_progress(f"round {number}")
             if self.verbose:
-                progress(f"round {number}   sigma {learner.sigma:.4g}   error {learner.error:.4f}")
+                print_line(
+                    f"round {number}   sigma {learner.sigma:.4g}   error {learner.error:.4f}"
+                )
             yield learner
             if variant.is_last(learner, n):
                 return

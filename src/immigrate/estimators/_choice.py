@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import ParameterGrid
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_choices, check_option, check_positive
 from immigrate.core.mixing import mixture_shares
 from immigrate.core.scores import own_class_probability
@@ -23,9 +24,8 @@ from immigrate.estimators._task import Task
 from immigrate.estimators._tracks import Solutions, tracks_of
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import ClassScores
-from immigrate.messages import within
+from immigrate.progress import progress_stage
 from immigrate.solvers import Solution, Solver
-from immigrate.typing import Array, Codes
 
 
 def correctness(score: Array, sigma: float | Array, y: Codes) -> Array:
@@ -126,7 +126,7 @@ def weight_path(
     for place, sigma in enumerate(choices.sigmas, start=1):
         solutions: Solutions = {}
         # Set once: to limit BLAS anew for each fit takes half as long as a pass of a small table.
-        here = within(f"sigma {place} of {len(choices.sigmas)}")
+        here = progress_stage(f"sigma {place} of {len(choices.sigmas)}")
         with here, blas_threads_for(len(task.start)):
             for track in tracks:
                 solutions |= track.solutions_at(sigma)

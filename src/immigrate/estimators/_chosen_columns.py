@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from immigrate.arrays import Array, Mask
 from immigrate.columns import ColumnReader, Kind
-from immigrate.messages import warn_user
+from immigrate.progress import warn_user
 from immigrate.scikit_learn import is_table_wanted
-from immigrate.typing import Array, Mask
 
 
 def chosen_columns(selector: Any, X: Any, values: Array) -> Any:

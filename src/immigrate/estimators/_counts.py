@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from immigrate.arrays import Array, Codes
 from immigrate.columns import TrainingTable, check_class_sizes
-from immigrate.messages import warn_user
+from immigrate.progress import warn_user
 from immigrate.scikit_learn import checked_sample_weight
-from immigrate.typing import Array, Codes
 
 # More samples than any table has; the folds of the test count them in 64 bits.
 MOST_SAMPLES = 1e12

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import Cubic
@@ -32,7 +33,6 @@ from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver, resolved_solver
-from immigrate.typing import Array, Codes
 
 if TYPE_CHECKING:
     from immigrate.estimators._growth import Fit

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option, check_option_or_none
 from immigrate.columns import difference_units
-from immigrate.typing import Array, Codes, Mask
 
 SCALES = ("std", "range")
 NOMINALS = ("auto", "mismatch", "levels")

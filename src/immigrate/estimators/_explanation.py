@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count
 from immigrate.estimators._fitted import References
 from immigrate.estimators._margin_split import MarginSplit
-from immigrate.typing import Array, Codes
 
 # What a row is compared with, by the name of the column that says where it is.
 REFERENCES = {"training_row": "training rows", "prototype": "prototypes"}

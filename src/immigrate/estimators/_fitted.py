@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import LARGEST, SMALLEST
 from immigrate.core.cones import unit
 from immigrate.core.forms import QUADRATIC, Form
@@ -30,7 +31,6 @@ from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution
 from immigrate.solvers.boosting import Learner
-from immigrate.typing import Array, Codes, Mask
 
 NOTHING_LEFT_OUT = (
     "There are no leave-one-out predictions: the model was fitted on a sample of the table, or "

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.cones import WeightSet, norm
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.kernels.threads import n_threads
-from immigrate.messages import progress
+from immigrate.progress import print_line
 from immigrate.solvers import Solution
 from immigrate.solvers.solver import OnStep
-from immigrate.typing import Array, Codes
 
 N_GROUPS = 5
 # Norm of the error at which a sample is large enough: a cosine of .995 to the weights of all.
@@ -80,7 +80,7 @@ def grown_fit(
             return Fit(task, solution, np.zeros_like(solution.weights))
         error = sampling_error(task, solution, sigma, weight_set)
         if verbose:
-            progress(
+            print_line(
                 f"{len(task.references.values):,} of {len(task.maker.data.X):,} samples   "
                 f"standard error of the weights {norm(error):.3f}"
             )

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array
 from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
@@ -26,7 +27,6 @@ from immigrate.estimators._training import remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.feature_weights import DEFAULT_SIGMA, vector_set
 from immigrate.solvers import Solver, even_start, resolved_solver
-from immigrate.typing import Array
 
 
 class IM4EClassifier(MarginClassifier):

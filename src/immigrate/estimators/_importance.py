@@ -6,7 +6,7 @@ from numbers import Integral
 
 import numpy as np
 
-from immigrate.typing import Array, Mask
+from immigrate.arrays import Array, Mask
 
 
 def chosen_by_importance(

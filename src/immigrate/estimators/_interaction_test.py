@@ -31,7 +31,7 @@ from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
 from immigrate.kernels.blas import one_blas_thread
-from immigrate.messages import progress, still
+from immigrate.progress import print_line, report_progress
 
 ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
@@ -374,12 +374,14 @@ class InteractionTest(StoredEstimator):
         return adjust.adjustment() if isinstance(adjust, WestfallYoung) else Adjustment(adjust)
 
     def _run(self) -> Run:
-        # How often `still` speaks is its own affair.
-        return Run(self.n_jobs, self._say) if self.verbose else Run(self.n_jobs, still, 0.0)
+        # `report_progress` decides itself how often it speaks.
+        return (
+            Run(self.n_jobs, self._say) if self.verbose else Run(self.n_jobs, report_progress, 0.0)
+        )
 
     def _say(self, text: str) -> None:
         if self.verbose:
-            progress(f"InteractionTest: {text}.")
+            print_line(f"InteractionTest: {text}.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

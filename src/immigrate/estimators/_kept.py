@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from sklearn.utils import check_random_state
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import MOST_JUDGING_SECONDS
 from immigrate.estimators._choice import CRITERIA, best_temperature
 from immigrate.estimators._fitted import FittedMargin, FittedVote, References
@@ -26,7 +27,6 @@ from immigrate.estimators._mixture import FittedMixture
 from immigrate.estimators._task import Task
 from immigrate.kernels.costs import pass_seconds
 from immigrate.prototypes import NOBODY, ClassCentres, Prototypes
-from immigrate.typing import Array, Codes, Mask
 
 Model = TypeVar("Model", FittedMargin, FittedMixture, FittedVote)
 

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array
 from immigrate.checks import check_count
 from immigrate.columns import read_table
 from immigrate.core.scores import class_probability
@@ -17,10 +18,9 @@ from immigrate.estimators._by_partition import by_partition
 from immigrate.estimators._explanation import Explanation, named_explanation
 from immigrate.estimators._fitted import FittedMargin
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.messages import progress, warn_user
+from immigrate.progress import print_line, warn_user
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solution, Solver, Stop
-from immigrate.typing import Array
 
 if TYPE_CHECKING:
     from immigrate.estimators._growth import Fit
@@ -209,4 +209,4 @@ def warn_unless_converged(solution: Solution, solver: Solver) -> None:
 
 def print_step(n_iter: int, cost: float, gap: float) -> None:
     """Progress of a solver."""
-    progress(f"step {n_iter:3d}   cost {cost: .6e}   relative gap {gap:.1e}")
+    print_line(f"step {n_iter:3d}   cost {cost: .6e}   relative gap {gap:.1e}")

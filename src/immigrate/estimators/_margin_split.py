@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.forms import Cubic
 from immigrate.core.margin_parts import MarginParts
 from immigrate.kernels.threads import n_threads
-from immigrate.typing import Array, Codes, Mask
 
 if TYPE_CHECKING:
     from immigrate.estimators._encoding import Encoding

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
 from immigrate.columns import ColumnReader
 from immigrate.durations import takes_seconds
@@ -20,9 +21,8 @@ from immigrate.estimators.model_evidence import (
 )
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.weight_table import feature_share, interaction_table, is_false, pair_test
-from immigrate.messages import warn_user
+from immigrate.progress import warn_user
 from immigrate.scikit_learn import checked_feature_names
-from immigrate.typing import Array, Codes, Mask
 
 WEIGHTS_ALONE = "These are weights alone, which are no evidence. "
 TAKES_LONG = WEIGHTS_ALONE + (
@@ -116,7 +116,9 @@ class WeightMatrixModel(StoredEstimator):
             raise_or_warn(is_auto, UNKNOWN_TABLE)
         elif len(seen_classes(read)) < 2:
             raise_or_warn(is_auto, ONE_CLASS)
-        elif is_auto and not takes_seconds(*read.values.shape, len(seen_classes(read))):
+        elif is_auto and not takes_seconds(
+            len(read.values), read.values.shape[1], len(seen_classes(read))
+        ):
             n, p = read.values.shape
             warn_user(TAKES_LONG.format(n=n, p=p), UserWarning)
         else:

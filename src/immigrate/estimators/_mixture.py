@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.cones import unit
 from immigrate.core.margin_parts import two_nearest
 from immigrate.core.scores import class_probability
@@ -26,7 +27,6 @@ from immigrate.estimators._fitted import (
 )
 from immigrate.estimators._margin_split import MarginSplit, Member, margin_split
 from immigrate.kernels.results import ClassScores
-from immigrate.typing import Array, Codes
 
 # Members with less than this have no say that anybody would notice.
 SMALLEST_SHARE = 0.01

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.columns import ColumnReader, Kind
 from immigrate.columns.levels import Levels
-from immigrate.typing import Array, Codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
+from immigrate.arrays import Array, Codes
 from immigrate.estimators.measured_effects import MeasuredEffects
 from immigrate.inference.effects import CONFIDENCE, Term
 from immigrate.inference.levels import Levels
 from immigrate.inference.surfaces import MOST_SHOWN_AS_LEVELS
-from immigrate.typing import Array, Codes
 
 if TYPE_CHECKING:
     from immigrate.estimators.tested_terms import ReadTable

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.base import clone
 
+from immigrate.arrays import Array, Codes
 from immigrate.estimators._choice import Choices, PathPoint, Split, weight_path
 from immigrate.estimators._encoding import resolved_columns
 from immigrate.estimators._fitted import FittedMargin
@@ -16,7 +17,6 @@ from immigrate.estimators._margin_classifier import print_step
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData
 from immigrate.solvers import Solver
-from immigrate.typing import Array, Codes
 
 # Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
 # many times wider, and the chosen one is then finished.

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_choices, check_not_negative, check_option
 from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
 from immigrate.core.pruning import pruned
-from immigrate.typing import Array, Codes, Mask
 
 PENALISED = ("pairs", "all")
 

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import MOST_STEP_SECONDS
 from immigrate.kernels.costs import pass_seconds
 from immigrate.solvers import Solver
-from immigrate.typing import Array, Codes, Mask
 
 FIRST_SIZE = 4000
 # Small classes are drawn at least so often: of 1 % among 4,000 samples 40 would say little.

@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
+from immigrate.arrays import Array, Mask
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
@@ -28,10 +29,9 @@ from immigrate.estimators._training import TrainingData, as_counts
 from immigrate.estimators.feature_weights import feature_weights
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.kernels.threads import n_threads
-from immigrate.messages import warn_user
 from immigrate.problems import MarginProblem
+from immigrate.progress import warn_user
 from immigrate.solvers import Solver
-from immigrate.typing import Array, Mask
 
 # Features that stay where none passes, and features of pairs that "pairs" adds.
 N_BEST = 5

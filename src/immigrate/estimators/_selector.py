@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count, check_finite, check_selected_count
 from immigrate.columns import (
     FROM_DTYPE,
@@ -31,9 +32,8 @@ from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
-from immigrate.messages import heard_warnings
+from immigrate.progress import collected_warnings
 from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
-from immigrate.typing import Array, Codes, Mask
 
 
 def _has_no_products(selector: ImmigrateSelector) -> bool:
@@ -230,7 +230,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         elif table.feature_names is not None:
             X = pd.DataFrame(X, columns=table.feature_names)
         # Said already, about the table as the user gave it.
-        with heard_warnings(unsaid=ColumnWarning):
+        with collected_warnings(unsaid=ColumnWarning):
             return importances(self.estimator_, X, y, sample_weight)
 
     @property

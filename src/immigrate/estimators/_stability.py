@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_jobs, check_positive
 from immigrate.estimators._encoding import resolved_columns
 from immigrate.estimators._immigrate import (
@@ -26,9 +27,8 @@ from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import resolved_sigma
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.messages import within
+from immigrate.progress import progress_stage
 from immigrate.scikit_learn import checked_feature_names
-from immigrate.typing import Array, Codes
 
 # A half needs a hit for every sample.
 FEWEST_OF_A_CLASS = 4
@@ -263,7 +263,7 @@ def with_one_weight_per_column(base: ImmigrateClassifier) -> ImmigrateClassifier
 
 def pairs_of_half(base: ImmigrateClassifier, data: TrainingData, q: int, half: str) -> Codes:
     """The first pairs to enter on one half; `half` names it in lines of progress."""
-    with within(half):
+    with progress_stage(half):
         return first_pairs(base, data, q)
 
 

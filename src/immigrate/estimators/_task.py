@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from immigrate.arrays import Array
 from immigrate.checks import check_option
 from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm, share, unit
 from immigrate.core.forms import LINEAR, QUADRATIC, Form
@@ -26,7 +27,6 @@ from immigrate.kernels.results import MarginPass
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver
-from immigrate.typing import Array
 
 if TYPE_CHECKING:
     from immigrate.estimators._immigrate import ImmigrateClassifier

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
-from immigrate.messages import progress
+from immigrate.progress import print_line
 from immigrate.solvers import Solution, Solver
-from immigrate.typing import Array
 
 Solutions = dict[Penalty | None, Solution]
 
@@ -103,7 +103,7 @@ class Track:
         if self.verbose:
             name = "" if penalty is None else f"   {penalty}"
             cost = solution.objective_path[-1]
-            progress(f"sigma {sigma:.4g}{name}   steps {solution.n_iter}   cost {cost:.6e}")
+            print_line(f"sigma {sigma:.4g}{name}   steps {solution.n_iter}   cost {cost:.6e}")
 
 
 def tracks_of(

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_sample_weight
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.cluster.drawing import training_rows
 from immigrate.cluster.partitions import is_collection
 from immigrate.columns import (
@@ -17,9 +18,8 @@ from immigrate.columns import (
     check_class_sizes,
     read_training_table,
 )
-from immigrate.messages import progress
+from immigrate.progress import print_line
 from immigrate.scikit_learn import checked_sample_weight
-from immigrate.typing import Array, Codes, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def training_data(
         drawn = training_rows(X, y, sample_weight)
         X, y, sample_weight = drawn.X, drawn.y, drawn.weight
         if getattr(estimator, "verbose", False):
-            progress(str(drawn))
+            print_line(str(drawn))
     source = read_training_table(
         estimator, X, y, categorical_features=categorical_features, allow_nan=allow_nan
     )

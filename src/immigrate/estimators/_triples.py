@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option
 from immigrate.columns import named_position
 from immigrate.estimators.weight_table import without_rounding
-from immigrate.typing import Array, Codes, Mask
 
 # All triples of up to so many features: 9,880 weights. A list may be as long.
 MOST_FEATURES = 40

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.arrays import Codes, Mask
 from immigrate.columns import named_mask, named_position
 from immigrate.estimators.tested_terms import Question, ReadTable
 from immigrate.inference.folds import row_order
-from immigrate.typing import Codes, Mask
 
 PAIRS = "pairs is to be one feature, a list of pairs, or two lists of features; got {!r}."
 

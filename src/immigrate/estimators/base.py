@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from sklearn.base import BaseEstimator
 
-from immigrate.messages import Pulse, told_while_waiting
+from immigrate.progress import ProgressLine, reporting_progress
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def fitting(estimator: BaseEstimator) -> Iterator[None]:
     """
     before = dict(vars(estimator))
     try:
-        with told_while_waiting(None if getattr(estimator, "verbose", False) else Pulse()):
+        with reporting_progress(None if getattr(estimator, "verbose", False) else ProgressLine()):
             yield
     except BaseException:
         estimator.__dict__ = before

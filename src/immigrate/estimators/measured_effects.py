@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.inference.additive import fitted_on
 from immigrate.inference.directions import Side, feature_direction, pair_direction
 from immigrate.inference.effects import EffectModel, Sizes, Term
 from immigrate.inference.levels import Levels
 from immigrate.inference.surfaces import Surface, surface
-from immigrate.typing import Array, Codes
 
 if TYPE_CHECKING:
     from immigrate.estimators.tested_terms import ReadTable

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from immigrate.arrays import Array, Codes
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._training import as_counts
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 from immigrate.estimators.weight_table import term_columns, without_rounding
-from immigrate.typing import Array, Codes
 
 PAIR = ["feature_1", "feature_2"]
 EVIDENCE = ["p_value", "p_adjusted", "is_found", "size", "size_low", "size_high", "direction"]

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option, check_positive
 from immigrate.core.differences import ColumnDifferences
 from immigrate.core.distances import quadratic_manhattan
 from immigrate.core.forms import QUADRATIC
 from immigrate.estimators._encoding import Encoding
-from immigrate.typing import Array, Codes, Mask
 
 # Measured over real tables: docs/measurements/choosing-sigma.md.
 AUTO_MULTIPLE = 0.125

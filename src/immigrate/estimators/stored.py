@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from immigrate._version import __version__
-from immigrate.messages import warn_user
+from immigrate.progress import warn_user
 from immigrate.scikit_learn import LinkedEstimator
 
 VERSION, FRAMES = "_immigrate_version", "_frames"

@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.columns import check_class_sizes
 from immigrate.durations import announce
 from immigrate.estimators._evidence_tables import (
@@ -46,8 +47,7 @@ from immigrate.inference.stepwise import (
     stepwise_terms,
 )
 from immigrate.inference.term_sets import TermSet, every_term
-from immigrate.messages import warn_user
-from immigrate.typing import Array, Codes, Mask
+from immigrate.progress import warn_user
 
 if TYPE_CHECKING:
     from immigrate.estimators._interaction_test import InteractionTest

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from immigrate.arrays import Array, Codes
 from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.typing import Array, Codes
 
 
 def feature_share(W: Array) -> Array:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.inference.encoding import Encoded
 from immigrate.inference.folds import N_FOLDS, fold_weights, row_order
 from immigrate.inference.links import LOGIT, Link
@@ -32,7 +33,6 @@ from immigrate.inference.rows import (
 from immigrate.inference.term_columns import term_columns, term_squares
 from immigrate.inference.term_forms import score_log_p
 from immigrate.inference.term_moments import moments_by_rows
-from immigrate.typing import Array, Codes
 
 STRENGTHS = (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 CROSS_VALIDATION_TOLERANCE = 1e-4

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.inference.residuals import Draws
-from immigrate.typing import Array, Codes
 
 Kind = Literal["holm", "westfall-young", "fdr"]
 

@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.inference.additive import (
     chosen_strength,
     design,
@@ -51,7 +52,6 @@ from immigrate.inference.rows import (
     slices_of,
 )
 from immigrate.inference.term_columns import column_penalty, term_columns, term_squares
-from immigrate.typing import Array, Codes, Mask
 
 Term = tuple[int, ...]
 

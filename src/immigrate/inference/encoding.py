@@ -13,6 +13,7 @@ from hashlib import blake2b
 import numpy as np
 from scipy import special
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.inference.levels import (
     MOST_TABLED,
     LevelColumns,
@@ -34,7 +35,6 @@ from immigrate.inference.main_effect_columns import (
 )
 from immigrate.inference.outcomes import Outcome
 from immigrate.inference.rows import ALONE, Rows, Run, fits_whole
-from immigrate.typing import Array, Codes, Mask
 
 N_FUNCTIONS = 4
 """Functions phi of an ordered feature; their products span a pair with 16 columns."""

@@ -13,9 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.inference.links import Link
 from immigrate.inference.rows import Columns, Rows
-from immigrate.typing import Array
 
 
 class Explained(Protocol):

@@ -20,6 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.inference.additive import (
     EVIDENT_SHARE_IN_REFIT,
     AdditiveModel,
@@ -48,7 +49,6 @@ from immigrate.inference.term_columns import (
 from immigrate.inference.term_forms import combined_log_p, form_results
 from immigrate.inference.term_moments import Moments, with_uncertainty, without_untestable
 from immigrate.inference.term_statistics import term_results
-from immigrate.typing import Array, Codes, Mask
 
 # Of a feature with a copy in the table nothing must be left once the copy is in the model: what a
 # light penalty leaves of an evident effect was enough to be found.

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.inference.effects import Sizes, sizes_of
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.term_moments import Moments
-from immigrate.typing import Array, Codes
 
 
 @dataclass(frozen=True)

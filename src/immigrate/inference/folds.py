@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from immigrate.typing import Array, Codes
+from immigrate.arrays import Array, Codes
 
 Keys = NDArray[np.uint64]
 

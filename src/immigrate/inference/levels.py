@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from immigrate.typing import Array, Codes
+from immigrate.arrays import Array, Codes
 
 TINY = np.finfo(np.float64).tiny
 # With more levels, functions of them are computed where they are needed instead of kept.

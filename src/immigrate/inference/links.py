@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy import special
 
-from immigrate.typing import Array
+from immigrate.arrays import Array
 
 
 class Link(Protocol):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from immigrate.arrays import Array, Codes
 from immigrate.inference.levels import (
     MOST_TABLED,
     Formula,
@@ -23,7 +24,6 @@ from immigrate.inference.levels import (
     recurred_cosines,
 )
 from immigrate.inference.rows import Rows
-from immigrate.typing import Array, Codes
 
 MOST_NOMINAL_DUMMIES = 100
 # Beyond this a value of the standardised feature says no more than that it is far out.

@@ -29,11 +29,11 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from immigrate.arrays import Array
 from immigrate.inference.explained import CoefficientForm, Explained, SampleForm
 from immigrate.inference.links import LOGIT, Link
 from immigrate.inference.ridge import INTERCEPT_PENALTY, MOST_DENSE_LOGITS, information_matrix
 from immigrate.inference.rows import Columns, LazyColumns, block_sum
-from immigrate.typing import Array
 
 
 class NewtonInverse(Protocol):

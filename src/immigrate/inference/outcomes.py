@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.inference.links import IDENTITY, LOGIT, Link
-from immigrate.typing import Array, Codes
 
 N_STRATA = 5
 

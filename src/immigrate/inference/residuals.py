@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.inference.explained import Explained, NumberForm
 from immigrate.inference.links import IDENTITY, LOGIT, Link
 from immigrate.inference.newton_inverse import NewtonInverse, newton_inverse
@@ -35,7 +36,6 @@ from immigrate.inference.rows import (
     product,
     transposed_product,
 )
-from immigrate.typing import Array
 
 TINY = np.finfo(np.float64).tiny
 # A sample of which less of its own variance is left is fitted by its own columns.

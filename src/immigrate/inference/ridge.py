@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
+from immigrate.arrays import Array
 from immigrate.inference.links import LOGIT, Link
 from immigrate.inference.rows import Columns, LazyColumns, block_sum, product, transposed_product
-from immigrate.typing import Array
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 12

@@ -19,7 +19,7 @@ import numpy as np
 import sklearn
 from joblib import Parallel, delayed
 
-from immigrate.typing import Array, Codes
+from immigrate.arrays import Array, Codes
 
 Rows = slice | Codes
 Sum = TypeVar("Sum")

@@ -12,13 +12,13 @@ from itertools import product as every_pair
 import numpy as np
 from scipy import special
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.inference.encoding import Functions
 from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.rows import Rows
 from immigrate.inference.term_columns import phi_products
 from immigrate.inference.term_forms import FormResult
-from immigrate.typing import Array, Codes, Mask
 
 # Limits of forms are a little lower than they need be, so that rounding drops no term.
 A_LITTLE_LESS, KERNEL_MARGIN = 1 - 1e-9, 0.02

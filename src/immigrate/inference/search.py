@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import SearchDuration, SearchSize, exceeds_exact_tests
 from immigrate.inference.additive import AdditiveModel
 from immigrate.inference.adjustment import Adjustment, Family
@@ -22,7 +23,6 @@ from immigrate.inference.rows import ALONE, Run
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_sets import TermSet
 from immigrate.inference.term_statistics import TermResult, is_short, term_results
-from immigrate.typing import Array, Codes, Mask
 
 # What is worth an exact p-value: approximate p below this, within these counts.
 REFINED_BELOW = 1e-3

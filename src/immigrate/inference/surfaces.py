@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.inference.effects import Block, EffectModel, Term, against_others, pair_block
 from immigrate.inference.levels import Levels, mid_ranks
-from immigrate.typing import Array, Codes
 
 MOST_SHOWN_AS_LEVELS = 12
 """An ordered feature with more levels is shown on a grid of its quantiles."""

@@ -15,6 +15,7 @@ from threading import Lock
 import numpy as np
 from joblib import Parallel, delayed
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.inference.encoding import N_SINGLE, N_SMOOTH, Encoded, Functions
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.rows import ALONE, Run
@@ -30,7 +31,6 @@ from immigrate.inference.screen_tiles import (
 )
 from immigrate.inference.term_forms import combined_log_p
 from immigrate.inference.term_sets import TermSet, all_terms
-from immigrate.typing import Array, Codes, Mask
 
 TILE_BYTES = 2.2e6
 LARGEST_TILE_SIDE = 512

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from immigrate.typing import Codes, Mask
+from immigrate.arrays import Codes, Mask
 
 
 @dataclass(frozen=True)

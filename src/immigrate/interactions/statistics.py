@@ -23,13 +23,13 @@ from immigrate.additive.moments import (
     term_columns,
 )
 from immigrate.additive.p_values import combined_log_p, form_results
+from immigrate.arrays import Array, Codes
 from immigrate.inference.encoding import N_FUNCTIONS, N_SINGLE, Encoded
 from immigrate.inference.explained import explained_by
 from immigrate.inference.first_order import FirstOrder, first_order, no_effects
 from immigrate.inference.main_effect_columns import MOST_ORDERED_COLUMNS
 from immigrate.inference.residuals import Contrast
 from immigrate.inference.rows import LazyColumns, added, fits_whole, kept_bytes, mapped_rows
-from immigrate.typing import Array, Codes
 
 BLOCK_BYTES = 16e6
 # Rows of a block where samples are many, and columns that a term has, more or less.

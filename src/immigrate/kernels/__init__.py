@@ -22,11 +22,11 @@ from typing import Protocol
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.kernels.packing import packing_for
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.reference import PlainPass
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.typing import Array
 
 
 class Pass(Protocol):

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import sklearn
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.differences import gaps
 from immigrate.core.targets import HIT, MISS
 from immigrate.kernels.buffers import Buffers, new_buffers
@@ -49,7 +50,6 @@ from immigrate.kernels.tiles import (
     runs_of,
     symmetric_tiles,
 )
-from immigrate.typing import Array, Codes
 
 # Every part has sums and a gradient of its own, which are added up at the end. How many parts
 # there are depends on the work alone, so that any number of threads adds up the same parts.

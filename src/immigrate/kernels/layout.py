@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.core.differences import ColumnDifferences, Samples
 from immigrate.kernels.tiles import LANES
-from immigrate.typing import Array
 
 COMPLETE = -1  # of a feature without gaps
 

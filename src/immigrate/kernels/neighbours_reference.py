@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.mixed_table import COMPLETE, MixedTable
 from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
-from immigrate.typing import Array, Codes, Mask
 
 
 def differences(table: MixedTable, i: int) -> Array:

@@ -23,8 +23,8 @@ from typing import Protocol
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.forms import LINEAR, N_ORDERS, QUADRATIC, Cubic, Form
-from immigrate.typing import Array, Codes
 
 ROWS = 4  # rows of a cubic form that are taken together
 FEATURE, PARTNER, FIRST_COLUMN = 0, 1, 2  # columns of the table of rows

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.differences import ColumnDifferences, Samples
 from immigrate.core.forms import QUADRATIC, Form
 from immigrate.core.pairs import Pairs
 from immigrate.core.targets import ClassTarget
-from immigrate.typing import Array, Codes, Mask
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.couplings import SoftSum, soft_sum
 from immigrate.core.targets import HIT, MISS
 from immigrate.kernels.pieces import Pieces
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.typing import Array, Codes
 
 
 def margin(pieces: Pieces, W: Array, sigma: float, anchor_weight: Array) -> tuple[float, Array]:

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.targets import HIT, MISS
 from immigrate.kernels.results import ClassScores
 from immigrate.kernels.tile_energies import (
@@ -20,7 +21,6 @@ from immigrate.kernels.tile_energies import (
     PARTITION,
     merge_states,
 )
-from immigrate.typing import Array, Codes
 
 
 def new_state(n_problems: int, n_classes: int, n: int) -> Array:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.kernels.sweeps import Stretch
-from immigrate.typing import Array, Codes
 
 WINDOW = 2**18  # numbers that are computed again at a time, if a tile is not larger
 

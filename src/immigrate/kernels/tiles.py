@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from immigrate.typing import Codes, Mask
+from immigrate.arrays import Codes, Mask
 
 FIRST_ROW, LAST_ROW, FIRST_COLUMN, LAST_COLUMN = 0, 1, 2, 3
 ROW_CLASS, COLUMN_CLASS, IS_DIAGONAL, FIRST_PAIR = 4, 5, 6, 7

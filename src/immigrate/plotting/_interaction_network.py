@@ -11,6 +11,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array
 from immigrate.checks import check_count
 from immigrate.plotting.style import (
     PALETTE,
@@ -19,7 +20,6 @@ from immigrate.plotting.style import (
     short_names,
     spaced,
 )
-from immigrate.typing import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from immigrate.typing import Array, Mask
+from immigrate.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

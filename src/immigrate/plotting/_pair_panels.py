@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from immigrate.arrays import Array, Mask
 from immigrate.estimators import PairEffect
 from immigrate.plotting._pair_grids import (
     PALENESS,
@@ -28,7 +29,6 @@ from immigrate.plotting._pair_grids import (
     window_sums,
 )
 from immigrate.plotting.style import PALETTE, short_names
-from immigrate.typing import Array, Mask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

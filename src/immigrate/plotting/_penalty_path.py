@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array
 from immigrate.plotting.style import (
     PALETTE,
     line_colours,
@@ -16,7 +17,6 @@ from immigrate.plotting.style import (
     short_names,
     spread_labels,
 )
-from immigrate.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count
 from immigrate.plotting.style import require_matplotlib, short_names
-from immigrate.typing import Array, Codes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

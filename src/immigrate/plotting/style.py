@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from immigrate.typing import Array
+from immigrate.arrays import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from immigrate.arrays import Array, Codes
 from immigrate.core.objective import hit_and_miss
 from immigrate.kernels.results import MarginPass
 from immigrate.problems.margin import MarginProblem
-from immigrate.typing import Array, Codes
 
 
 class InlierProblem:

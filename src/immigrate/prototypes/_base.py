@@ -7,7 +7,7 @@ from abc import ABCMeta, abstractmethod
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from immigrate.typing import Array, Codes
+from immigrate.arrays import Array, Codes
 
 NOBODY = -1  # the group of a sample that no prototype stands for
 

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_sample_size
 from immigrate.prototypes._base import Prototypes
-from immigrate.typing import Array, Codes
 
 # Where "auto" ends: more centres than this were hardly better on a million rows
 # (docs/measurements/scaling.md). Smaller tables have a centre for every fifth sample.

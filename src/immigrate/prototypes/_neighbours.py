@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
 from immigrate.prototypes._base import NOBODY, Prototypes, numbered
-from immigrate.typing import Array, Codes, Mask
 
 
 class EditedNeighbours(Prototypes):

@@ -11,8 +11,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
+from immigrate.arrays import Array
 from immigrate.columns import read_table, read_training_table
-from immigrate.typing import Array
 
 
 class EncodedColumns(TransformerMixin, BaseEstimator):

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from immigrate.arrays import Codes
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.model_evidence import fitted_on_model
 from immigrate.estimators.tested_terms import ReadTable, adjustment_of
-from immigrate.typing import Codes
 
 # Pairs that the page lists; a table of 200 features has as many.
 MOST_LISTED = 20_000

@@ -13,11 +13,11 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.columns import ColumnWarning
-from immigrate.messages import heard_warnings, progress
+from immigrate.progress import collected_warnings, print_line
 from immigrate.report._given import Given
 from immigrate.scikit_learn import rows_of
-from immigrate.typing import Array, Codes, Mask
 
 Split = tuple[Codes, Codes]
 SEED = 0
@@ -117,7 +117,7 @@ def held_out(
         probability[np.ix_(test, places)] += shares
         by_fold.append(np.mean(predicted == given.codes[test]))
         if said:
-            progress(f"{said}: fold {k} of {len(splits)}")
+            print_line(f"{said}: fold {k} of {len(splits)}")
     is_seen = votes.any(axis=1)
     # A splitter of the user may hold a sample out more than once, or never.
     times = votes[is_seen].sum(axis=1, keepdims=True)
@@ -135,7 +135,7 @@ def _of_fold(
     """Labels and probabilities of the test samples, and the classes these are of."""
     # Prediction and probability of one fit: they need not have the same largest class. The page
     # speaks of the columns of the whole table.
-    with heard_warnings(unsaid=ColumnWarning):
+    with collected_warnings(unsaid=ColumnWarning):
         model = clone(estimator).fit(rows_of(X, train), y[train])
         new = rows_of(X, test)
         return model.predict(new), model.predict_proba(new), model.classes_

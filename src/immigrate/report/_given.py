@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from immigrate.arrays import Codes
 from immigrate.columns import (
     Note,
     Reason,
@@ -20,7 +21,6 @@ from immigrate.columns import (
     read_labels,
     warn_of_other_order,
 )
-from immigrate.typing import Codes
 
 
 @dataclass(frozen=True, eq=False)

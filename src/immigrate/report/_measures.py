@@ -12,8 +12,8 @@ import numpy as np
 from scipy import special, stats
 from sklearn.metrics import confusion_matrix, roc_auc_score, roc_curve
 
+from immigrate.arrays import Array, Codes
 from immigrate.report._folds import SEED, HeldOut
-from immigrate.typing import Array, Codes
 
 LEVEL = 0.95
 N_DRAWS = 4_000

@@ -11,7 +11,7 @@ from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import Pipeline
 
 from immigrate.columns import ColumnWarning
-from immigrate.messages import heard_warnings
+from immigrate.progress import collected_warnings
 from immigrate.report._baselines import baselines
 from immigrate.report._folds import HeldOut, Split, held_out, never_held_out, splits_of
 from immigrate.report._given import Given
@@ -70,7 +70,7 @@ def explained_rows(
     """Some samples that the first fold holds out, each with what pulls it to its class."""
     # One more fit of the first fold: the folds of the measures keep no models.
     train, test = split
-    with heard_warnings(unsaid=ColumnWarning):
+    with collected_warnings(unsaid=ColumnWarning):
         model = clone(estimator).fit(rows_of(given.X, train), given.y[train])
         probability = model.predict_proba(rows_of(given.X, test))
         predicted = np.searchsorted(given.classes, model.predict(rows_of(given.X, test)))

@@ -19,7 +19,7 @@ from immigrate.estimators import InteractionTest
 from immigrate.estimators.default_model import default_model, words_of_screen
 from immigrate.estimators.model_evidence import evidence_table, given_table
 from immigrate.files import write_text_whole
-from immigrate.messages import heard_warnings, progress
+from immigrate.progress import collected_warnings, print_line
 from immigrate.report._answers import in_lines
 from immigrate.report._evidence import Evidence
 from immigrate.report._given import Given
@@ -130,7 +130,7 @@ class Report:
         if estimator is not None:
             _check_has_weights(_last_step(estimator))
         given = Given.of(X, y, reads_table=not isinstance(estimator, Pipeline), groups=groups)
-        say = progress if verbose else _silence
+        say = print_line if verbose else _silence
         n_features = np.shape(given.X)[1]
         choices = _words_of_test(test)
         if estimator is None:
@@ -296,7 +296,7 @@ def _fitted(estimator: Any, given: Given, n_jobs: int | None = None) -> tuple[An
     if is_free:
         _last_step(estimator).set_params(n_jobs=n_jobs)
     # What there is to say about columns is in the summary.
-    with heard_warnings(unsaid=ColumnWarning) as heard:
+    with collected_warnings(unsaid=ColumnWarning) as heard:
         model = _fitted_with_names(estimator, given.X, given.y)
     if is_free:
         _last_step(model).set_params(n_jobs=None)

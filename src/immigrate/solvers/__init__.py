@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.arrays import Array
 from immigrate.checks import check_option
 from immigrate.solvers.monotone import Descent, spectral_descent
 from immigrate.solvers.paper import FullSteps, full_steps
 from immigrate.solvers.solver import Problem, Solution, Solver, Stop
-from immigrate.typing import Array
 
 SOLVERS: dict[str, type[Solver]] = {"monotone": Descent, "paper": FullSteps}
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.kernels.results import ClassScores
 from immigrate.problems.margin import MarginProblem
 from immigrate.solvers.solver import Solution
-from immigrate.typing import Array, Codes
 
 # What trains one learner: problem with the round's anchor weights, sigma, the round before.
 Trainer = Callable[[MarginProblem, float, "Solution | None"], Solution]

@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from immigrate.arrays import Array
 from immigrate.core.cones import Aim, Oracle, WeightSet, gain, norm, oracle_within
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import MarginPass
-from immigrate.messages import still
+from immigrate.progress import report_progress
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
-from immigrate.typing import Array
 
 # Each refused trial point costs a sweep, so cuts are deep: after 20 of them a step is about 1e-12
 # times as long as the first one.
@@ -97,7 +97,7 @@ def spectral_descent(
     # Near a solution costs differ by their rounding only: a reason to stop, not to refuse.
     rounding = problem.cost_rounding(sigma)
     while True:
-        still(f"{len(path) - 1} of at most {max_iter} steps")
+        report_progress(f"{len(path) - 1} of at most {max_iter} steps")
         if on_step:
             on_step(len(path) - 1, now.cost, now.oracle.gap)
         stop = _reason_to_stop(now.oracle, tol, n_left=max_iter + 1 - len(path))

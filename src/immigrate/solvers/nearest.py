@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from immigrate.arrays import Array, Mask
 from immigrate.core.mixed_table import MixedTable
 from immigrate.kernels.nearest_rule import Nearest, Pairs
-from immigrate.typing import Array, Mask
 
 Statistic = Callable[[Pairs], Array]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from immigrate.arrays import Array
 from immigrate.core.cones import Oracle, WeightSet, oracle
 from immigrate.kernels.blas import blas_threads_for
 from immigrate.kernels.results import MarginPass
-from immigrate.messages import still
+from immigrate.progress import report_progress
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
-from immigrate.typing import Array
 
 
 def full_steps(
@@ -34,7 +34,7 @@ def full_steps(
         assert current.gradient is not None
         best = oracle(W, current.gradient, weight_set)
         path.append(current.cost + weight_set.value(W))
-        still(f"{len(path) - 1} of at most {max_iter} steps")
+        report_progress(f"{len(path) - 1} of at most {max_iter} steps")
         if on_step:
             on_step(len(path) - 1, path[-1], best.gap)
         stop = _reason_to_stop(path, best, tol, max_iter)

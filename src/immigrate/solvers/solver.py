@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
+from immigrate.arrays import Array
 from immigrate.checks import (
     check_count,
     check_not_negative,
@@ -20,7 +21,6 @@ from immigrate.checks import (
 )
 from immigrate.core.cones import WeightSet
 from immigrate.kernels.results import ClassScores, MarginPass
-from immigrate.typing import Array
 
 # Called with the number of steps so far, the cost and the relative gap.
 OnStep = Callable[[int, float, float], None]

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array, Mask
 from immigrate.checks import check_finite, check_option_or_none, check_selected_count
 from immigrate.columns import ColumnReader, read_table
 from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
@@ -17,7 +18,6 @@ from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._training import remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.typing import Array, Mask
 
 METRICS = ("euclidean", "manhattan")
 

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from immigrate.arrays import Array
 from immigrate.checks import check_positive
 from immigrate.core.cones import Cone, nonnegative_part, unit
 from immigrate.core.forms import LINEAR
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
 from immigrate.kernels.threads import n_threads
-from immigrate.messages import warn_user
 from immigrate.problems import InlierProblem, MarginProblem
+from immigrate.progress import warn_user
 from immigrate.solvers import Solution, Solver, Stop, even_start, resolved_solver
-from immigrate.typing import Array
 
 # Fixed points are sought to more digits than the minima of the classifiers.
 LIMITS = {"max_iter": 100, "tol": 1e-6}

@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.arrays import Array
 from immigrate.checks import check_count
 from immigrate.columns import ColumnReader, read_table
 from immigrate.core.cones import NEGLIGIBLE, norm
@@ -20,9 +21,8 @@ from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
-from immigrate.messages import warn_user
+from immigrate.progress import warn_user
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
-from immigrate.typing import Array
 
 
 class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):

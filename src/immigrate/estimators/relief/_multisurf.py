@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_option
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import METRICS, MarginSelector
@@ -18,7 +19,6 @@ from immigrate.solvers.nearest import (
     prior_weighted_sides,
     sharing,
 )
-from immigrate.typing import Array, Codes
 
 
 class MultiSURF(MarginSelector):

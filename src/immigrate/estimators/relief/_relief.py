@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_option
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.kernels.nearest_rule import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, one_pass
-from immigrate.typing import Array, Codes
 
 
 class Relief(MarginSelector):

@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_fraction
 from immigrate.core.class_means import class_mean_differences
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
 from immigrate.kernels.nearest_rule import Nearest, Pairs
 from immigrate.kernels.threads import n_threads
-from immigrate.messages import warn_user
+from immigrate.progress import warn_user
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, signed
-from immigrate.typing import Array, Codes
 
 NO_USE = (
     "The ascent ended at weights of 0: no feature differs more from misses than from hits. Check "

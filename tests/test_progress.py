@@ -8,13 +8,13 @@ import sys
 import numpy as np
 import pytest
 
-from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, messages
-from immigrate.messages import Pulse, still, told_while_waiting, within
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, progress
+from immigrate.progress import ProgressLine, progress_stage, report_progress, reporting_progress
 
 
 @pytest.fixture(autouse=True)
 def _two_seconds(monkeypatch):
-    monkeypatch.setattr(messages, "SILENT_SECONDS", 2.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 2.0)
 
 
 class Clock:
@@ -39,7 +39,7 @@ def beats(pulse, clock, times):
 def test_a_log_has_lines_at_doubled_intervals(monkeypatch):
     stream, clock = io.StringIO(), Clock()
     monkeypatch.setattr(sys, "stderr", stream)
-    beats(Pulse(clock=clock), clock, np.arange(0.5, 100, 0.5))
+    beats(ProgressLine(clock=clock), clock, np.arange(0.5, 100, 0.5))
     said = [int(line.split()[1]) for line in stream.getvalue().splitlines()]
     assert said == [2, 4, 8, 16, 32, 64]
 
@@ -47,7 +47,7 @@ def test_a_log_has_lines_at_doubled_intervals(monkeypatch):
 def test_a_terminal_has_one_line_that_is_written_over_and_wiped(monkeypatch):
     stream, clock = Terminal(), Clock()
     monkeypatch.setattr(sys, "stderr", stream)
-    pulse = Pulse(clock=clock)
+    pulse = ProgressLine(clock=clock)
     beats(pulse, clock, np.arange(0.5, 11, 0.5))
     pulse.end()
     lines = stream.getvalue().split("\r")[1:]
@@ -57,7 +57,7 @@ def test_a_terminal_has_one_line_that_is_written_over_and_wiped(monkeypatch):
 
 
 def test_a_short_wait_says_nothing(capfd):
-    pulse = Pulse()
+    pulse = ProgressLine()
     pulse.beat("step")
     pulse.end()
     assert capfd.readouterr() == ("", "")
@@ -66,15 +66,15 @@ def test_a_short_wait_says_nothing(capfd):
 def test_stages_come_first_and_only_the_outermost_pulse_is_told():
     outer, inner = [], []
     clock = iter([0.0, 5.0, 50.0])
-    with told_while_waiting(Pulse(outer.append, clock=lambda: next(clock))):
+    with reporting_progress(ProgressLine(outer.append, clock=lambda: next(clock))):
         with (
-            within("fold 1 of 2"),
-            told_while_waiting(Pulse(inner.append)),
-            within("sigma 3 of 4"),
+            progress_stage("fold 1 of 2"),
+            reporting_progress(ProgressLine(inner.append)),
+            progress_stage("sigma 3 of 4"),
         ):
-            still("step 7")
-        still("end")
-    still("nobody hears this")
+            report_progress("step 7")
+        report_progress("end")
+    report_progress("nobody hears this")
     assert [line.split(": ", 2)[2] for line in outer] == [
         "fold 1 of 2, sigma 3 of 4, step 7",
         "end",
@@ -83,16 +83,16 @@ def test_stages_come_first_and_only_the_outermost_pulse_is_told():
 
 
 def test_nobody_is_told_after_an_error(monkeypatch):
-    monkeypatch.setattr(messages, "SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", -1.0)
     told = []
 
     def failing():
-        with told_while_waiting(Pulse(told.append)), within("stage"):
+        with reporting_progress(ProgressLine(told.append)), progress_stage("stage"):
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         failing()
-    still("nobody hears this")
+    report_progress("nobody hears this")
     assert told == []
 
 
@@ -107,7 +107,7 @@ def test_nobody_is_told_after_an_error(monkeypatch):
 def test_fits_say_where_they_are_unless_they_say_more(
     estimator, words, verbose, monkeypatch, capsys
 ):
-    monkeypatch.setattr(messages, "SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", -1.0)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
     estimator.set_params(verbose=verbose).fit(X, y)
@@ -116,20 +116,20 @@ def test_fits_say_where_they_are_unless_they_say_more(
 
 
 def test_a_long_test_says_how_far_it_is(monkeypatch, capsys):
-    monkeypatch.setattr(messages, "SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", -1.0)
     rng = np.random.default_rng(0)
     InteractionTest().fit(rng.normal(size=(80, 4)), np.arange(80) % 2)
     assert "null model" in capsys.readouterr().err
 
 
 def test_a_pulse_that_cannot_end_does_not_silence_the_next_one():
-    class Broken(Pulse):
+    class Broken(ProgressLine):
         def end(self):
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), told_while_waiting(Broken()):
+    with pytest.raises(KeyboardInterrupt), reporting_progress(Broken()):
         pass
     said, clock = [], iter([0.0, 5.0])
-    with told_while_waiting(Pulse(said.append, clock=lambda: next(clock))):
-        still("step 1")
+    with reporting_progress(ProgressLine(said.append, clock=lambda: next(clock))):
+        report_progress("step 1")
     assert said == ["immigrate: 5 s: step 1"]

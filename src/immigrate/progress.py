@@ -36,7 +36,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 @contextmanager
-def heard_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
+def collected_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
     """Collect the messages of `warn_user` in this thread; those of category `unsaid` end here.
 
     All others reach the user as well. ``warnings.catch_warnings`` would change the filters of the
@@ -50,7 +50,7 @@ def heard_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
         _listeners.reset(token)
 
 
-def progress(line: str) -> None:
+def print_line(line: str) -> None:
     """One line of progress on standard output; it is there at once, whatever the buffering."""
     print(line, flush=True)
 
@@ -59,7 +59,7 @@ SILENT_SECONDS = 2.0
 """Work that takes longer reports how far it is."""
 
 
-class Pulse:
+class ProgressLine:
     """How far long work is: on a terminal one line that is overwritten, else ever fewer lines.
 
     Parameters
@@ -69,7 +69,7 @@ class Pulse:
 
     Examples
     --------
-    >>> from immigrate.messages import Pulse
+    >>> from immigrate.progress import Pulse
     >>> clock = iter([0.0, 1.0, 2.5, 3.0, 6.0])
     >>> pulse = Pulse(print, clock=lambda: next(clock))
     >>> for step in range(4):
@@ -111,14 +111,14 @@ class Pulse:
 
 
 # Of this thread: who is told, and within which stages; nobody where `verbose` says more.
-_pulse: ContextVar[Pulse | None] = ContextVar("_pulse", default=None)
+_pulse: ContextVar[ProgressLine | None] = ContextVar("_pulse", default=None)
 _stages: ContextVar[tuple[str, ...]] = ContextVar("_stages", default=())
 _is_waiting: ContextVar[bool] = ContextVar("_is_waiting", default=False)
 
 
 @contextmanager
-def told_while_waiting(pulse: Pulse | None) -> Iterator[None]:
-    """Inside the block, `still` reports to this pulse; of nested ones the outermost counts."""
+def reporting_progress(pulse: ProgressLine | None) -> Iterator[None]:
+    """Inside the block, `report_progress` speaks through this line; the outermost counts."""
     if _is_waiting.get():
         yield
         return
@@ -138,7 +138,7 @@ def told_while_waiting(pulse: Pulse | None) -> Iterator[None]:
 
 
 @contextmanager
-def within(stage: str) -> Iterator[None]:
+def progress_stage(stage: str) -> Iterator[None]:
     """Inside the block, lines of progress begin with this stage."""
     token = _stages.set((*_stages.get(), stage))
     try:
@@ -147,7 +147,7 @@ def within(stage: str) -> Iterator[None]:
         _stages.reset(token)
 
 
-def still(step: str) -> None:
+def report_progress(step: str) -> None:
     """A step of a fit is done, for whose end the user may be waiting."""
     pulse = _pulse.get()
     if pulse is not None:
