@@ -9,7 +9,6 @@ A method names a set of pairs:
     prune               weights of pairs of size 1/p and more, sigma by leave-one-out
     l1 1se              pairs left at the strength and sigma of the one-standard-error rule
     l1 first two        the first two pairs to enter the path at that sigma
-    l1 stable           stability selection, at most one false pair expected, 10 splits
     interaction test    found at family-wise level .05
     lasso on products   logistic regression, l1 by 5-fold log-loss, products that are not 0
 """
@@ -30,7 +29,6 @@ from immigrate import (
     ImmigrateClassifier,
     ImmigrateClassifierCV,
     InteractionTest,
-    StabilitySelection,
 )
 
 RESULTS = Path(__file__).parent / "results" / "penalty_planted.csv"
@@ -86,12 +84,10 @@ def lasso_on_products(X, y, seed):
 def named(X, y, seed):
     prune = ImmigrateClassifierCV(BASE, penalties=("prune",)).fit(X, y)
     path = ImmigrateClassifierCV(BASE, penalties="path", one_standard_error=True).fit(X, y)
-    stable = StabilitySelection(n_splits=10, random_state=seed).fit(X, y)
     return {
         "prune": pairs_of(prune.weight_matrix_),
         "l1 1se": pairs_of(path.weight_matrix_),
         "l1 first two": first_two(path.weights_by_strength_),
-        "l1 stable": by_names(stable.selected_),
         "interaction test": by_names(InteractionTest().fit(X, y).selected_),
         "lasso on products": lasso_on_products(X, y, seed),
     }

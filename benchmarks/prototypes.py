@@ -3,7 +3,7 @@
     python benchmarks/prototypes.py --data FOLDER
 
 Ten folds. In each the weights are fitted once on all training samples; then only the references
-change: all samples, so many class-wise centres, edited and condensed nearest neighbours. Sigma and
+change: all samples, or so many class-wise centres. Sigma and
 rule are chosen for each of them in the same way, by samples put aside. Prediction times are those
 of the test fold, the best of three, as multiples of the time that all references take in the same
 fold. Writes ``benchmarks/results/prototypes.csv``, a line as soon as a fold is done.
@@ -20,21 +20,18 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from immigrate import ClassCentres, CondensedNeighbours, EditedNeighbours, ImmigrateClassifier
+from immigrate import ClassCentres, ImmigrateClassifier
 from immigrate.estimators._kept import with_references
 from immigrate.files import whole_file
-from immigrate.prototypes import Prototypes
 
 RESULTS = Path(__file__).parent / "results" / "prototypes.csv"
-WAYS: dict[str, Prototypes | None] = {
+WAYS: dict[str, ClassCentres | None] = {
     "all": None,
     "100 centres": ClassCentres(100),
     "300 centres": ClassCentres(300),
     "1000 centres": ClassCentres(1000),
     "2000 centres": ClassCentres(2000),
     "auto": ClassCentres(),
-    "edited": EditedNeighbours(),
-    "condensed": CondensedNeighbours(),
 }
 
 

@@ -13,7 +13,6 @@ from immigrate.estimators.every import every_estimator
 QUICK: dict[str, dict[str, Any]] = {
     "BoostedImmigrateClassifier": {"n_estimators": 3},
     "Simba": {"n_starts": 1},
-    "StabilitySelection": {"n_splits": 2},
 }
 
 

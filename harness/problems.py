@@ -204,7 +204,7 @@ def _solver(rng: Generator) -> Any:
 
 
 def _references(rng: Generator) -> Any:
-    ways = ["auto", "auto", "all", 3, 0.4, im.EditedNeighbours(), im.CondensedNeighbours()]
+    ways = ["auto", "auto", "all", 3, 0.4, im.ClassCentres(), im.ClassCentres(0.2)]
     return ways[rng.integers(len(ways))]
 
 
@@ -252,11 +252,6 @@ DRAWN: dict[str, Callable[[Generator], Any]] = {
         strength=float(rng.choice([0, 0.3, 2.0])),
         constraint=str(rng.choice(["psd", "nonnegative", "both"])),
         references=_references(rng),
-        random_state=0,
-    ),
-    "StabilitySelection": lambda rng: im.StabilitySelection(
-        _classifier(rng).set_params(penalty=None, constraint="nonnegative", references=None),
-        n_splits=int(rng.integers(1, 4)),
         random_state=0,
     ),
     "InteractionTest": _test,

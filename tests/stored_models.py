@@ -26,7 +26,6 @@ MODELS = {name: cls() for name, cls in every_estimator().items()} | {
     "BoostedImmigrateClassifier": im.BoostedImmigrateClassifier(n_estimators=3),
     "ImmigrateSelector": im.ImmigrateSelector(pairs=True, test=True),
     "Simba": im.Simba(n_starts=1),
-    "StabilitySelection": im.StabilitySelection(n_splits=2, random_state=0),
     "mixture": im.ImmigrateClassifierCV(combine="mixture"),
     "screened": im.ImmigrateClassifier(screen="im4e"),
     "margin_knn": im.make_margin_knn(im.ReliefF()),
@@ -68,10 +67,7 @@ def answers(name: str, model) -> dict[str, list]:
         said["predict"] = model.predict(X).tolist()
     if hasattr(model, "feature_importances_"):
         said["feature_importances_"] = model.feature_importances_.tolist()
-    if hasattr(model, "frequencies_"):
-        said["frequencies_"] = model.frequencies_.tolist()
-        said["table_"] = [*model.table_["feature_1"], *model.table_["frequency"]]
-    elif hasattr(model, "table_"):
+    if hasattr(model, "table_"):
         said["table_"] = [*model.table_["feature_1"], *model.table_["p_value"]]
         said["summary"] = model.summary().splitlines()
     return said

@@ -27,7 +27,7 @@ LAYERS = [
     "inference",
     "additive",
     "interactions",
-    "prototypes",
+    "margin",
     "estimators",
     "plotting",
     "report",

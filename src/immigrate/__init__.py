@@ -35,10 +35,10 @@ if TYPE_CHECKING:
         ReliefF,
         Screen,
         Simba,
-        StabilitySelection,
         WestfallYoung,
         make_margin_knn,
     )
+    from immigrate.margin.prototypes import ClassCentres
     from immigrate.plotting import (
         InteractionNetworkDisplay,
         PairEffectDisplay,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         SigmaPathDisplay,
         WeightMatrixDisplay,
     )
-    from immigrate.prototypes import ClassCentres, CondensedNeighbours, EditedNeighbours
     from immigrate.report import Report
     from immigrate.solvers import Descent, FullSteps
 
@@ -57,10 +56,8 @@ __all__ = [
     "BoostedImmigrateClassifier",
     "ClassCentres",
     "Columns",
-    "CondensedNeighbours",
     "CubicImmigrateClassifier",
     "Descent",
-    "EditedNeighbours",
     "Explanation",
     "FullSteps",
     "IM4EClassifier",
@@ -83,7 +80,6 @@ __all__ = [
     "Screen",
     "SigmaPathDisplay",
     "Simba",
-    "StabilitySelection",
     "WeightMatrixDisplay",
     "WestfallYoung",
     "__version__",
@@ -92,7 +88,7 @@ __all__ = [
 ]
 
 # Searched in this order, so that what is asked for most costs least.
-_HOMES = ("estimators", "solvers", "prototypes", "plotting", "report")
+_HOMES = ("estimators", "solvers", "margin.prototypes", "plotting", "report")
 
 
 def __getattr__(name: str) -> object:

@@ -24,7 +24,6 @@ from immigrate import (
     InteractionTest,
     Prune,
     Screen,
-    StabilitySelection,
 )
 from immigrate.columns import ColumnWarning
 
@@ -89,10 +88,9 @@ def test_what_is_no_screen_is_named(screen):
         ImmigrateClassifier(screen=Screen(screen)).fit(X, y)
 
 
-@pytest.mark.parametrize("cls", [InteractionTest, StabilitySelection])
-def test_bad_numbers_of_jobs_are_named(cls):
+def test_bad_numbers_of_jobs_are_named():
     with pytest.raises(ValueError, match="n_jobs must be None"):
-        cls(n_jobs=np.inf).fit(X, y)
+        InteractionTest(n_jobs=np.inf).fit(X, y)
 
 
 def test_no_fold_at_all():

@@ -15,7 +15,6 @@ from immigrate.estimators.every import every_estimator
 ESTIMATORS = list(every_estimator().values())
 
 # A hundred halves in every check would take minutes.
-FASTER = {immigrate.StabilitySelection: {"n_splits": 2}}
 
 WEIGHTS_ARE_NOT_REPEATS = (
     "sample_weight weighs a sample as an anchor (D in Eq. 10), not as a neighbour of others; "
@@ -68,7 +67,7 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(
     [
-        *(cls(**FASTER.get(cls, {})) for cls in ESTIMATORS),
+        *(cls() for cls in ESTIMATORS),
         immigrate.ImmigrateClassifier(screen="im4e"),
         immigrate.ImmigrateSelector(pairs=True, test=True),
     ],

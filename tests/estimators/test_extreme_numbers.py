@@ -22,7 +22,6 @@ from immigrate import (
     IRelief,
     Relief,
     Simba,
-    StabilitySelection,
 )
 from immigrate.columns import ColumnWarning
 from immigrate.estimators._training import as_counts
@@ -183,14 +182,6 @@ def test_counts_of_weights_do_not_depend_on_their_unit(exponent):
     np.testing.assert_array_equal(found, weight * 4.5 / 10.25)
     assert as_counts(None) is None
     np.testing.assert_array_equal(as_counts(np.zeros(3)), 0)
-
-
-def test_of_columns_that_say_nothing_no_pair_is_stable():
-    X = np.column_stack([np.ones(24), np.full(24, 2.0)])
-    X[::3, 0] = X[1::3, 1] = np.nan
-    found = StabilitySelection(n_splits=2, random_state=0).fit(X, np.arange(24) % 2)
-    assert not len(found.selected_)
-    assert np.all(found.frequencies_ == 0)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -50,7 +50,6 @@ from immigrate.estimators._penalty import L1, L2, Prune
 from immigrate.estimators._penalty_path import PenaltyPath
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
-from immigrate.estimators._stability import StabilitySelection
 from immigrate.estimators._variants import PaperBoosting
 from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.relief import *  # noqa: F403 - the family keeps its own list
@@ -74,7 +73,6 @@ __all__ = [
     "PenaltyPath",
     "Prune",
     "Screen",
-    "StabilitySelection",
     "WestfallYoung",
 ]
 __all__ += relief.__all__

@@ -26,7 +26,7 @@ from immigrate.estimators._fitted import FittedMargin, FittedVote, References
 from immigrate.estimators._mixture import FittedMixture
 from immigrate.estimators._task import Task
 from immigrate.kernels.costs import pass_seconds
-from immigrate.prototypes import NOBODY, ClassCentres, Prototypes
+from immigrate.margin.prototypes import ClassCentres
 
 Model = TypeVar("Model", FittedMargin, FittedMixture, FittedVote)
 
@@ -36,7 +36,7 @@ FACTORS = tuple(2.0**k for k in (1, 0.5, 0, -0.5, -1, -1.5, -2, -3, -4))
 JUDGING_SHARE, MOST_JUDGES, FEWEST_JUDGES = 0.2, 4000, 200
 
 
-def resolved_references(references: Any, is_sampled: bool) -> Prototypes | None:
+def resolved_references(references: Any, is_sampled: bool) -> ClassCentres | None:
     """What `references` stands for; None is all samples.
 
     Examples
@@ -47,7 +47,7 @@ def resolved_references(references: Any, is_sampled: bool) -> Prototypes | None:
     >>> resolved_references("auto", is_sampled=True)
     ClassCentres()
     """
-    if isinstance(references, Prototypes):
+    if isinstance(references, ClassCentres):
         return references
     if isinstance(references, str) and references in ("all", "auto"):
         return ClassCentres() if references == "auto" and is_sampled else None
@@ -55,7 +55,7 @@ def resolved_references(references: Any, is_sampled: bool) -> Prototypes | None:
     if not is_number or isinstance(references, bool):
         raise ValueError(
             f"references must be 'auto', 'all', a number of centres, a share of the samples, or "
-            f"prototypes such as ClassCentres(1000); got {references!r}."
+            f"ClassCentres such as ClassCentres(1000); got {references!r}."
         )
     return ClassCentres(references)
 
@@ -87,7 +87,7 @@ def as_it_predicts(
 def with_references(
     model: Model,
     everybody: References,
-    prototypes: Prototypes | None,
+    prototypes: ClassCentres | None,
     *,
     is_sampled: bool,
     rules: Sequence[str],
@@ -104,7 +104,7 @@ def with_references(
         As it was fitted, on all samples or on a sample.
     everybody : References
         All samples.
-    prototypes : Prototypes or None
+    prototypes : ClassCentres or None
         How to summarise them; None keeps all.
     is_sampled : bool
         Whether the model was fitted on a sample.
@@ -126,7 +126,7 @@ def with_references(
 
 
 def judges(
-    everybody: References, prototypes: Prototypes | None, n_weights: int, random: Any
+    everybody: References, prototypes: ClassCentres | None, n_weights: int, random: Any
 ) -> Mask:
     """Samples of each class that choose sigma; one of each class at least stays a reference."""
     n = len(everybody.codes)
@@ -173,19 +173,17 @@ def best_setting(model: Model, judging: References, offers: Offers, n_jobs: int 
 
 
 def kept(
-    samples: References, prototypes: Prototypes | None, weights: Array, random: Any
+    samples: References, prototypes: ClassCentres | None, weights: Array, random: Any
 ) -> References:
     """The samples themselves, or their prototypes."""
     if prototypes is None:
         return samples
     groups = prototypes.groups(points(samples, weights), samples.codes, random)
-    is_in = groups != NOBODY
-    values, groups, codes = samples.values[is_in], groups[is_in], samples.codes[is_in]
     first = np.unique(groups, return_index=True)[1]
     return replace(
         samples,
-        values=summary(values, groups, samples.encoding.n_levels > 0),
-        codes=codes[first],
+        values=summary(samples.values, groups, samples.encoding.n_levels > 0),
+        codes=samples.codes[first],
         count=np.bincount(groups).astype(float),
         anchor_weight=None,
         is_anchor=None,

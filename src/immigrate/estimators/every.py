@@ -6,7 +6,8 @@ import inspect
 
 from sklearn.base import BaseEstimator
 
-from immigrate import estimators, prototypes, solvers
+from immigrate import estimators, solvers
+from immigrate.margin import prototypes
 
 
 def every_estimator() -> dict[str, type[BaseEstimator]]:

@@ -1,14 +1,21 @@
-"""Class-wise k-means centres, each with the number of samples around it."""
+"""Fewer references than samples: centres of each class, with the number of samples around them.
+
+Prediction compares a new sample with every reference. A few thousand counted centres do as well
+as all samples of a large table, at a fraction of the time, and a model that holds them no longer
+holds the samples it was fitted on.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_sample_size
-from immigrate.prototypes._base import Prototypes
+
+__all__ = ["ClassCentres"]
 
 # Where "auto" ends: more centres than this were hardly better on a million rows
 # (docs/measurements/scaling.md). Smaller tables have a centre for every fifth sample.
@@ -20,7 +27,8 @@ BATCH = 4096
 ROWS_AT_ONCE = 16384
 
 
-class ClassCentres(Prototypes):
+# scikit-learn's base is for get_params, set_params, clone and print.
+class ClassCentres(BaseEstimator):
     """Centres of each class by k-means, with the number of samples around each.
 
     A centre that stands for c samples counts c times in the soft minimum, so that dense regions
@@ -61,12 +69,14 @@ class ClassCentres(Prototypes):
         self.n_centres = n_centres
 
     def groups(self, Z: Array, codes: Codes, random: np.random.RandomState) -> Codes:
-        """The centre of every sample.
+        """The centre of every sample: 0, 1, ..., each of samples of one class.
 
         Parameters
         ----------
         Z : ndarray of shape (n, q)
+            Samples as points whose Euclidean distances are about those of the model.
         codes : ndarray of shape (n,)
+            Classes 0, 1, ...
         random : RandomState
 
         Returns
