@@ -222,7 +222,7 @@ def _scale(rng: Generator) -> str | None:
 def _test(rng: Generator) -> im.InteractionTest:
     return im.InteractionTest(
         order=int(rng.choice([2, 2, 2, 3])),
-        adjust=["holm", "fdr", None][rng.integers(3)],
+        adjust=["holm", "fdr_bh", None][rng.integers(3)],
         stepwise=bool(rng.uniform() < 0.5),
     )
 

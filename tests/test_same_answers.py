@@ -253,7 +253,7 @@ CASES = {
     "test westfall-young": pair_test_answers(
         xor, adjust=im.WestfallYoung(n_draws=99, random_state=0)
     ),
-    "test fdr": pair_test_answers(cancer, adjust="fdr"),
+    "test fdr": pair_test_answers(cancer, adjust="fdr_bh"),
     "test triples": pair_test_answers(xor, order=3),
     "test screen": pair_test_answers(cancer, screen=40),
     "selector": selector_answers,

@@ -320,7 +320,7 @@ def test_the_methods_paragraph_is_that_of_the_fit(fitted):
     ):
         assert part in text
     X, y = number_study(200)
-    text = InteractionTest(adjust="fdr", alpha=0.1, stepwise=False).fit(X, y).summary("methods")
+    text = InteractionTest(adjust="fdr_bh", alpha=0.1, stepwise=False).fit(X, y).summary("methods")
     assert "ridge-penalised linear regression" in text
     assert "Benjamini and Hochberg" in text
     assert "alpha = 0.1" in text

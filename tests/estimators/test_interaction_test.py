@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from immigrate import InteractionTest, WestfallYoung
 from immigrate.datasets import make_monk1
 from immigrate.inference import search
-from immigrate.inference.adjustment import benjamini_hochberg
+from immigrate.interactions.adjustments import PValues, benjamini_hochberg
 
 
 @parametrize_with_checks(
@@ -49,7 +49,7 @@ def test_table_lists_every_pair_in_order_of_evidence():
 
 
 def test_adjusted_p_is_never_below_the_p_value():
-    for adjust in ("holm", "fdr", None):
+    for adjust in ("holm", "fdr_bh", None):
         table = InteractionTest(adjust=adjust).fit(*xor_data()).table_
         assert (table["p_adjusted"] >= table["p_value"] * (1 - 1e-12)).all()
 
@@ -150,8 +150,8 @@ def test_only_exact_p_values_can_be_found():
 def test_stepwise_false_discovery_counts_what_was_found():
     """The second of two equal p-values is adjusted by its rank, not as if it were the first."""
     log_p = np.log([0.004, 0.02])
-    alone = benjamini_hochberg(log_p[1:], n_tests=9, n_found=1)
-    both = benjamini_hochberg(log_p, n_tests=10)
+    alone = benjamini_hochberg(PValues(log_p[1:], n_tests=9, n_found=1))
+    both = benjamini_hochberg(PValues(log_p, n_tests=10))
     np.testing.assert_allclose(alone, both[1:])
 
 

@@ -112,7 +112,7 @@ def test_weights_and_p_values_in_one_table():
     expected = InteractionTest().fit(X, y).table_
     merged = expected.merge(table, on=["feature_1", "feature_2"])
     np.testing.assert_allclose(merged["p_value_x"], merged["p_value_y"])
-    assert len(model.interactions(top=4, test=InteractionTest(adjust="fdr"))) == 4
+    assert len(model.interactions(top=4, test=InteractionTest(adjust="fdr_bh"))) == 4
 
 
 def test_pair_screen_keeps_a_pair_without_main_effects():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.levels import feature_levels
 from immigrate.inference.outcomes import class_outcome
 from immigrate.inference.search import Effort, Study, searched_terms
 from immigrate.inference.term_sets import every_term
+from immigrate.interactions.adjustments import ADJUSTMENTS
 
 
 def encoded(X, y, weight=None, nominal=()):
@@ -45,5 +45,5 @@ def mixed_problem(n=300, seed=0):
 
 def pair_search(data, model):
     return searched_terms(
-        Study(data, Adjustment(), Effort()), model, every_term(len(data.functions), 2)
+        Study(data, ADJUSTMENTS["holm"], Effort()), model, every_term(len(data.functions), 2)
     )

@@ -6,10 +6,10 @@ import numpy as np
 from inference.problems import encoded
 
 from immigrate import InteractionTest
-from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.first_order import no_effects
 from immigrate.inference.search import Effort, Search, Study
 from immigrate.inference.stepwise import MOST_FOUND, found_at_once, measurable_terms
+from immigrate.interactions.adjustments import ADJUSTMENTS
 
 
 def normal_columns(n, p=12, seed=0):
@@ -47,7 +47,7 @@ def test_shadows_of_a_pair_found_at_once_are_not_all_measured():
 def test_all_terms_within_the_level_are_found_at_once():
     """Holm: .005 of 4 tests is .02, .016 is .048, .03 is .06; an exact .05 counts."""
     terms, p = np.array([(0, 1), (0, 2), (1, 2), (2, 3)]), np.array([0.005, 0.016, 0.03, 0.9])
-    study = Study(normal_columns(20), Adjustment("holm"), Effort())
+    study = Study(normal_columns(20), ADJUSTMENTS["holm"], Effort())
     everything = np.ones(4, dtype=bool)
     search = Search(terms, 10 * p, np.log(p), everything, 4, np.empty(0), no_effects(4))
     found = found_at_once(study, search, 0.05)

@@ -147,7 +147,7 @@ def test_bad_parameters_say_what_to_do(small, parameters, message):
 
 def test_the_test_of_a_report_can_be_chosen():
     table = make_trial(random_state=0)
-    test = InteractionTest(adjust_for=["age"], pairs="treatment", adjust="fdr", alpha=0.1)
+    test = InteractionTest(adjust_for=["age"], pairs="treatment", adjust="fdr_bh", alpha=0.1)
     report = Report.of(table, "outcome", quick(), test=test, cv=2)
     said, text = report.summary["test"], text_of(report.html())
     assert said["n_pairs"] == 7  # of nine features one is adjusted for, and seven others remain

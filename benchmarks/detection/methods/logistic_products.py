@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from immigrate.inference.adjustment import holm
 from immigrate.inference.links import LOGIT
 from immigrate.inference.ridge import information_matrix, ridge_coefficients
+from immigrate.interactions.adjustments import PValues, holm
 from methods import Evidence
 
 SEPARATION_GUARD = 1e-3
@@ -30,5 +30,5 @@ def evidence(problem, rng):
     pairs = np.column_stack(np.triu_indices(X.shape[1], 1))
     p = np.array([product_p_value(X, problem.y, a, b) for a, b in pairs])
     order = np.argsort(p, kind="stable")
-    adjusted = np.exp(holm(np.log(np.maximum(p[order], 1e-300))))
+    adjusted = np.exp(holm(PValues(np.log(np.maximum(p[order], 1e-300)))))
     return Evidence(pairs[order], p[order], adjusted)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special, stats
 from sklearn.model_selection import StratifiedKFold
 
-from immigrate.inference.adjustment import holm
+from immigrate.interactions.adjustments import PValues, holm
 from methods import Evidence
 
 STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 400.0)
@@ -117,7 +117,7 @@ def evidence(problem, rng):
     pairs = np.column_stack(np.triu_indices(X.shape[1], 1))
     p = np.array([_pair_p(phi[a], phi[b], r, clearing, v) for a, b in pairs])
     order = np.argsort(p, kind="stable")
-    return Evidence(pairs[order], p[order], np.exp(holm(np.log(p[order]))))
+    return Evidence(pairs[order], p[order], np.exp(holm(PValues(np.log(p[order])))))
 
 
 def _pair_p(left, right, r, clearing, v):

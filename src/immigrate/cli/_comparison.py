@@ -37,7 +37,7 @@ from immigrate.arrays import Array
 from immigrate.cli._errors import CommandError
 from immigrate.columns import left_out, read_labels
 from immigrate.estimators.default_model import default_model
-from immigrate.inference.adjustment import holm
+from immigrate.interactions.adjustments import PValues, holm
 
 ALPHA = 0.05
 SCORES = {
@@ -197,7 +197,7 @@ class Comparison:
         differences = [(by_method[a] - by_method[b]).to_numpy() for a, b in pairs]
         p = np.array([corrected_p(one, self.share) for one in differences])
         # A p of 0, where all differences are equal, has no logarithm.
-        adjusted = np.exp(holm(np.log(np.maximum(p, 1e-300))))
+        adjusted = np.exp(holm(PValues(np.log(np.maximum(p, 1e-300)))))
         return [
             pair if difference.mean() > 0 else pair[::-1]
             for pair, difference, one in zip(pairs, differences, adjusted, strict=True)

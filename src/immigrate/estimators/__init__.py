@@ -51,9 +51,9 @@ from immigrate.estimators._penalty_path import PenaltyPath
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators._variants import PaperBoosting
-from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.relief import *  # noqa: F403 - the family keeps its own list
 from immigrate.estimators.stored import OtherVersionWarning
+from immigrate.interactions.adjustments import WestfallYoung
 
 __all__ = [
     "L1",

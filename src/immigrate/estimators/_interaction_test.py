@@ -21,19 +21,17 @@ from immigrate.columns import (
 from immigrate.estimators._counts import counts_and_classes, refuse_repeated
 from immigrate.estimators._pair_effect import PairEffect, pair_effect
 from immigrate.estimators._test_summary import methods_paragraph, plain_summary
-from immigrate.estimators._westfall_young import WestfallYoung
 from immigrate.estimators.asked import asked_question, halves
 from immigrate.estimators.base import fitting
 from immigrate.estimators.measured_effects import Subject
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
-from immigrate.inference.adjustment import Adjustment
 from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
+from immigrate.interactions.adjustments import adjustment_of, with_draws
 from immigrate.kernels.blas import one_blas_thread
 from immigrate.progress import print_line, report_progress
 
-ADJUSTMENTS = ("holm", "westfall-young", "fdr", None)
 ORDERS = (2, 3)
 OUTCOMES = ("auto", "class", "number")
 
@@ -50,10 +48,12 @@ class InteractionTest(StoredEstimator):
 
     Parameters
     ----------
-    adjust : {"holm", "westfall-young", "fdr", None} or WestfallYoung, default="holm"
-        What the adjusted p-values control: the family-wise error under any dependence, the
-        family-wise error by the smallest p-value over labels drawn from the null model, the
-        false discovery rate, or nothing. `WestfallYoung` has options.
+    adjust : {"holm", "bonferroni", "fdr_bh", "westfall-young", None} or WestfallYoung, \
+            default="holm"
+        How p-values are adjusted for the number of tests. "holm" and "bonferroni" control the
+        family-wise error rate under any dependence, "westfall-young" by the smallest p-value over
+        labels drawn from the null model (`WestfallYoung` has options), "fdr_bh" controls the
+        false discovery rate, None nothing.
     alpha : float, default=0.05
         Significance level for `selected_`.
     stepwise : bool, default=True
@@ -321,8 +321,7 @@ class InteractionTest(StoredEstimator):
         return pd.unique(names)[:count]
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.adjust, WestfallYoung):
-            _check_choice("adjust", self.adjust, ADJUSTMENTS)
+        adjustment_of(self.adjust)
         _check_choice("order", self.order, ORDERS)
         _check_choice("outcome", self.outcome, OUTCOMES)
         if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
@@ -346,7 +345,7 @@ class InteractionTest(StoredEstimator):
             asked_question(self.order, self.adjust_for, self.pairs, names),
             self.alpha,
             bool(self.stepwise),
-            self._adjustment(),
+            with_draws(self.adjust),
             Effort(self.screen, self._run()),
             Subject(tuple(map(str, classes)) if is_class else (), str(outcome_name or "")),
             self._say,
@@ -368,10 +367,6 @@ class InteractionTest(StoredEstimator):
         self._effect_source = findings.effects
         names = ("order", "adjust", "alpha", "stepwise", "split", "adjust_for", "pairs")
         self._fitted_as = {name: getattr(self, name) for name in names}
-
-    def _adjustment(self) -> Adjustment:
-        adjust = WestfallYoung() if self.adjust == "westfall-young" else self.adjust
-        return adjust.adjustment() if isinstance(adjust, WestfallYoung) else Adjustment(adjust)
 
     def _run(self) -> Run:
         # `report_progress` decides itself how often it speaks.

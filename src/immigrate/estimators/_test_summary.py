@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from immigrate._version import __version__
-from immigrate.estimators.tested_terms import ORDER_NAMES, adjustment_of, of_the_null_model
+from immigrate.estimators.tested_terms import ORDER_NAMES, of_the_null_model
+from immigrate.interactions.adjustments import adjustment_of
 
 if TYPE_CHECKING:
     from immigrate.estimators._interaction_test import InteractionTest
 
 MOST_LISTED = 20
-ADJUSTED_BY = {
-    "holm": "Holm's method, which controls the family-wise error rate",
-    "westfall-young": (
-        "the min-p method of Westfall and Young with labels drawn from the null model, which "
-        "controls the family-wise error rate"
-    ),
-    "fdr": "the method of Benjamini and Hochberg, which controls the false discovery rate",
-    None: "no method: p-values are those of single tests",
-}
 CITATION = (
     "R. Zhao, P. Hong and J. S. Liu, IMMIGRATE: A Margin-Based Feature Selection Method with "
     "Interaction Terms, Entropy 22 (2020), doi:10.3390/e22030291"
@@ -136,8 +128,8 @@ def methods_paragraph(test: InteractionTest) -> str:
         "The statistic is a quadratic form of products of functions of the features with the "
         "residuals of the null model, combined from several forms by the Cauchy method"
         + (", with variances estimated from the residuals." if not n_classes else "."),
-        f"P-values were adjusted for {test.n_tests_} tests by {ADJUSTED_BY[adjustment_of(test)]}"
-        f" (alpha = {fitted['alpha']:g}).",
+        f"P-values were adjusted for {test.n_tests_} tests by "
+        f"{adjustment_of(fitted['adjust']).sentence} (alpha = {fitted['alpha']:g}).",
     ]
     if fitted["stepwise"]:
         sentences.append(

@@ -30,7 +30,6 @@ from immigrate.estimators._evidence_tables import (
 from immigrate.estimators.measured_effects import MeasuredEffects, Subject
 from immigrate.inference import search as search_limits
 from immigrate.inference.additive import AdditiveModel, null_model
-from immigrate.inference.adjustment import Adjustment, Family
 from immigrate.inference.effects import Term, effect_model
 from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.feature_evidence import FeatureEvidence, feature_evidence
@@ -47,6 +46,7 @@ from immigrate.inference.stepwise import (
     stepwise_terms,
 )
 from immigrate.inference.term_sets import TermSet, every_term
+from immigrate.interactions.adjustments import Adjustment, PValues
 from immigrate.progress import warn_user
 
 if TYPE_CHECKING:
@@ -342,9 +342,7 @@ class Settings:
         return TestedFeatures(evidence, alone, given, shown_alone, shown_alone | shown_given)
 
     def _adjusted(self, log_p: Array) -> Array:
-        """Logarithms of adjusted p-values of features: Holm's where terms have draws."""
-        kind = "holm" if self.adjustment.kind == "westfall-young" else self.adjustment.kind
-        return Adjustment(kind).log_adjusted(Family(log_p, len(log_p), np.empty(0)))
+        return self.adjustment.for_features.log_adjusted(PValues(log_p))
 
     def _found(self, study: Study, model: AdditiveModel, search: Search) -> list[Found]:
         if self.is_stepwise:
@@ -370,12 +368,6 @@ def of_the_null_model(model: AdditiveModel) -> str:
         f"Main effects of {n} feature{'s' * (n != 1)} explain "
         f"{100 * model.deviance_explained:.0f} % of the deviance on held-out samples"
     )
-
-
-def adjustment_of(test: InteractionTest) -> str | None:
-    """The name of the adjustment that a fitted test made; None where it made none."""
-    adjust = test._fitted_as["adjust"]
-    return adjust if isinstance(adjust, str | None) else "westfall-young"
 
 
 def fitted_on_read(

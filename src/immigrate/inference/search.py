@@ -15,7 +15,6 @@ from joblib import Parallel, delayed, effective_n_jobs
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import SearchDuration, SearchSize, exceeds_exact_tests
 from immigrate.inference.additive import AdditiveModel
-from immigrate.inference.adjustment import Adjustment, Family
 from immigrate.inference.encoding import N_SINGLE, Encoded
 from immigrate.inference.first_order import FirstOrder
 from immigrate.inference.residuals import Contrast
@@ -23,6 +22,7 @@ from immigrate.inference.rows import ALONE, Run
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_sets import TermSet
 from immigrate.inference.term_statistics import TermResult, is_short, term_results
+from immigrate.interactions.adjustments import Adjustment, PValues
 
 # What is worth an exact p-value: approximate p below this, within these counts.
 REFINED_BELOW = 1e-3
@@ -85,8 +85,10 @@ class Search:
         `n_found` terms that are not in this search any more were found before.
         """
         adjusted = np.full(len(self.log_p), np.nan)
-        family = Family(self.log_p[self.is_exact], self.n_tests, self.smallest_null_log_p, n_found)
-        adjusted[self.is_exact] = adjustment.log_adjusted(family)
+        p_values = PValues(
+            self.log_p[self.is_exact], self.n_tests, self.smallest_null_log_p, n_found
+        )
+        adjusted[self.is_exact] = adjustment.log_adjusted(p_values)
         return adjusted
 
 
@@ -134,9 +136,9 @@ def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search
         return sorted_search(terms, result, np.ones(len(terms), dtype=bool), n_tests)
     if draws is not None:
         raise ValueError(
-            "adjust='westfall-young' needs the exact p-value of every term; with screen set, or "
-            f"with as many as {n_tests} terms, only the strongest have one. Use adjust='holm', "
-            "or fewer features."
+            f"adjust={study.adjustment.name!r} needs the exact p-value of every term; with screen "
+            f"set, or with as many as {n_tests} terms, only the strongest have one. Use "
+            "adjust='holm', or fewer features."
         )
     # All that are refined are listed.
     n_listed = max(MOST_LISTED, effort.n_refined or MOST_REFINED)

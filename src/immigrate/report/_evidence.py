@@ -11,7 +11,8 @@ import pandas as pd
 from immigrate.arrays import Codes
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.model_evidence import fitted_on_model
-from immigrate.estimators.tested_terms import ReadTable, adjustment_of
+from immigrate.estimators.tested_terms import ReadTable
+from immigrate.interactions.adjustments import adjustment_of
 
 # Pairs that the page lists; a table of 200 features has as many.
 MOST_LISTED = 20_000
@@ -21,13 +22,6 @@ MOST_SURFACES, MOST_SURFACE_VALUES = 12, 40_000
 # than the second, there is nothing left to test.
 NOTHING_LEFT, NEARLY_ALL = 0.99, 0.9
 
-# What is controlled, by the adjustment of the p-values.
-ERRORS = {
-    "holm": "at a family-wise error of {alpha:g}",
-    "westfall-young": "at a family-wise error of {alpha:g}",
-    "fdr": "at a false discovery rate of {alpha:g}",
-    None: "at p up to {alpha:g}, not adjusted for the number of tests",
-}
 NUMBERS = {"p": "p_value", "p_adjusted": "p_adjusted", "size": "size"}
 ENDS = {"low": "size_low", "high": "size_high"}
 
@@ -80,7 +74,7 @@ class Evidence:
             "why_untested": "",
             "why_no_pairs": "" if test.n_tests_ else no_pairs(len(features)),
             "alpha": self.alpha,
-            "error": ERRORS[adjustment_of(test)].format(alpha=self.alpha),
+            "error": adjustment_of(test._fitted_as["adjust"]).level(self.alpha),
             "words": test.summary(),
             "methods": test.summary("methods"),
             "shown": features[features["p_adjusted"] <= self.alpha].to_dict("records"),
