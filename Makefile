@@ -49,7 +49,7 @@ mutants: $(VENV)/.installed-test
 	nice $(BIN)/python -m harness.mutants --most 400
 
 bench: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/bench_pass.py
+	$(BIN)/python benchmarks/speed/bench_pass.py
 
 # Offline: the data sets that need no folder, 1 repeat of 3 folds, all methods but EBM, which takes
 # as long as the others together.

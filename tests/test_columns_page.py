@@ -1,6 +1,6 @@
 """The tables of docs/measurements/columns.md are those of the tracked results."""
 
-from benchmarks.columns_page import PAGE, TABLES, filled
+from benchmarks.columns.columns_page import PAGE, TABLES, filled
 
 
 def test_the_page_shows_the_tracked_results():

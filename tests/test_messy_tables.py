@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.messy_tables import messy_table
+from benchmarks.columns.messy_tables import messy_table
 from immigrate.columns import Reason, column_notes
 
 SEEDS = range(12)

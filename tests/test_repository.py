@@ -123,3 +123,11 @@ def test_every_target_is_phony_or_a_file():
     text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
     phony = set(re.findall(r"^\.PHONY: (.*)$", text, flags=re.MULTILINE)[0].split())
     assert phony == MAKE_TARGETS
+
+
+def test_the_index_of_benchmarks_names_each_script_once():
+    folder = ROOT / "benchmarks"
+    listed = re.findall(r"\]\((\w+/\w+\.py)\)", (folder / "README.md").read_text())
+    assert sorted(listed) == sorted(
+        file.relative_to(folder).as_posix() for file in folder.glob("*/*.py")
+    )

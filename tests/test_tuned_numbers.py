@@ -10,7 +10,7 @@ import importlib
 import pytest
 
 TUNED = {
-    # benchmarks/sigma_multiples.py and sigma_selection.py, docs/deviations.md
+    # benchmarks/choices/sigma_multiples.py and sigma_selection.py, docs/deviations.md
     "estimators.sigma": {
         "AUTO_MULTIPLE": 0.125,
         "AUTO_MULTIPLES": (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125),
@@ -79,7 +79,7 @@ TUNED = {
         "CONFIDENCE": 0.95,
     },
     "inference.power": {"POWER": 0.8, "N_FORMS": 4, "ESTIMATED_VARIANCE": 1.18},
-    # benchmarks/test_at_size.py: what is screened, how fast the stages are
+    # benchmarks/size/test_at_size.py: what is screened, how fast the stages are
     "inference.search": {
         "REFINED_BELOW": 1e-3,
         "FEWEST_REFINED": 1_000,
@@ -121,7 +121,7 @@ TUNED = {
     },
     "core.cones": {"NEGLIGIBLE": 1e-10},
     "core.mixing": {"MOST_STEPS": 200, "SMALL_CHANGE": 1e-5},
-    # benchmarks/solver_passes.py
+    # benchmarks/speed/solver_passes.py
     "solvers.monotone": {"STEP_CUT": 4.0, "MAX_CUTS": 20},
 }
 

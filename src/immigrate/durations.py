@@ -38,7 +38,7 @@ MOST_EXACT_TERMS = 200_000
 MOST_UNASKED_WORK = 4e8
 COLUMNS_PER_FEATURE, FIT_PASSES = 5, 600
 # Shares of the multiply rate at which the stages of a test run, measured with
-# benchmarks/test_at_size.py.
+# benchmarks/size/test_at_size.py.
 FIT_SHARE, SCAN_SHARE, EXACT_SHARE = 0.2, 0.6, 0.2
 # Passes over the columns of the null model: fits, refits, features left out, sizes.
 NULL_MODEL_PASSES = 40

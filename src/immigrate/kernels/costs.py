@@ -1,6 +1,6 @@
 """How long a pass takes, roughly, before it is run.
 
-``benchmarks/cost_model.py`` measures such formulas with care. Here one line is enough to cut the
+``benchmarks/speed/cost_model.py`` measures such formulas with care. Here one line is enough to cut the
 work into parts, to decide between all pairs and a sample of them, and to warn of minutes.
 """
 
