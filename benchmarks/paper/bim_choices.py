@@ -1,6 +1,7 @@
 """Which open choice of Algorithm 3 explains the accuracy of BIM on a table?
 
-    python benchmarks/paper/bim_choices.py --data FOLDER [--table GLA] [--only rising free] [--repeats 2]
+    python benchmarks/paper/bim_choices.py --data FOLDER
+        [--table GLA] [--only rising free] [--repeats 2]
 
 The paper leaves open where a round's W starts, how many steps it takes, whether a training
 sample counts among its own neighbours when the error is taken, and (in the R package) whether

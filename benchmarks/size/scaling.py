@@ -1,6 +1,6 @@
 """A million rows: weights, choice of sigma, centres and predictions, against histogram boosting.
 
-    python benchmarks/size/scaling.py                    # 100,000 and 1,000,000 rows of 20 features
+    python benchmarks/size/scaling.py                # 100,000 and 1,000,000 rows of 20 features
     python benchmarks/size/scaling.py --rows 100000 --centres 500 2000 8000
 
 Each case runs in a process of its own, after a small fit that compiles everything: growth of

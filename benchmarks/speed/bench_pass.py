@@ -7,11 +7,11 @@ G the float64 matrix-multiply rate and e the time of one exponential, measured i
 with the same number of threads. Prints two tables and writes ``benchmarks/results/*.csv``; then
 the passes over mixed tables against those over numbers, and one row against many samples.
 
-    make bench                                     everything
-    python benchmarks/speed/bench_pass.py --quick        without the largest shape and the NumPy loop
-    python benchmarks/speed/bench_pass.py --clock cpu    for a machine that others use too: CPU seconds
-                                                   of this process, divided by the threads;
-                                                   n < 500 still by the wall
+    make bench                                          everything
+    python benchmarks/speed/bench_pass.py --quick       no largest shape, no NumPy loop
+    python benchmarks/speed/bench_pass.py --clock cpu   for a machine that others use too: CPU
+                                                        seconds of this process, divided by the
+                                                        threads; n < 500 still by the wall
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """ReliefF against scikit-rebate and fast-select: seconds, and ratio to this library.
 
-    python benchmarks/speed/bench_relief.py [--clock cpu] [--repeat 5] [--output results/relief.csv]
+    python benchmarks/speed/bench_relief.py [--clock cpu] [--repeat 5]
+        [--output results/relief.csv]
 
 The others are timed when installed (``pip install skrebate fast-select``). Runs alternate, so
 that a busy machine hits all alike; the shortest counts, after one run that compiles. With

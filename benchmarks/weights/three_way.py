@@ -15,7 +15,7 @@ collection, in stratified 5-fold cross-validation. Methods:
 
 Results are written after each table, and tables that have them are not run again.
 
-    IMMIGRATE_DATA=... python benchmarks/weights/three_way.py      without the folder: generated tables
+    IMMIGRATE_DATA=... python benchmarks/weights/three_way.py   without it: generated tables
     IMMIGRATE_DATA=... python benchmarks/weights/three_way.py --slopes
 
 The second writes ``three_way_slopes.csv``: how steep the cost is in the true triple of the GAMETES

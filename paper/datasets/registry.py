@@ -2,8 +2,8 @@
 
 1-NN and 3-NN have no settings, so they are the fingerprint of the data; "agrees" is within one
 point of the paper over ten times ten folds. How they depend on scaling and splitting:
-`benchmarks/paper/fingerprints.py`. The paper's LDA and SVM settings are not identified; those columns
-are no evidence.
+`benchmarks/paper/fingerprints.py`. The paper's LDA and SVM settings are not identified; those
+columns are no evidence.
 """
 
 from __future__ import annotations

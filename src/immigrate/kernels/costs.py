@@ -1,7 +1,7 @@
 """How long a pass takes, roughly, before it is run.
 
-``benchmarks/speed/cost_model.py`` measures such formulas with care. Here one line is enough to cut the
-work into parts, to decide between all pairs and a sample of them, and to warn of minutes.
+``benchmarks/speed/cost_model.py`` measures such formulas with care. Here one line is enough to cut
+the work into parts, to decide between all pairs and a sample of them, and to warn of minutes.
 """
 
 from __future__ import annotations
