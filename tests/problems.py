@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic
-from immigrate.kernels import pass_over
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.reference import PlainPass
+from immigrate.kernels import Pieces, pass_over
+from immigrate.kernels.numpy_pass import PlainPass
 
 FORMS = ["vector", "matrix", "triples", "two triples"]
 

@@ -208,9 +208,13 @@ def planted(tmp_path):
         ("solvers/paper.py", "from immigrate import Relief", "immigrate.Relief"),
         ("solvers/paper.py", "from immigrate import *", "immigrate.*"),
         ("solvers/paper.py", "import immigrate", "immigrate"),
-        ("kernels/tiles.py", "def f():\n    from immigrate.report import R", "immigrate.report.R"),
-        ("kernels/tiles.py", "import_module('immigrate.report')", "immigrate.report"),
-        ("kernels/tiles.py", "import_module(name)", "?"),
+        (
+            "kernels/layout.py",
+            "def f():\n    from immigrate.report import R",
+            "immigrate.report.R",
+        ),
+        ("kernels/layout.py", "import_module('immigrate.report')", "immigrate.report"),
+        ("kernels/layout.py", "import_module(name)", "?"),
         ("datasets/__init__.py", "from immigrate.core import cones", "immigrate.core.cones"),
         ("report/__init__.py", "from immigrate import demo", "immigrate.demo"),
     ],
@@ -225,10 +229,10 @@ def test_a_forbidden_import_is_named(planted, file, lines, name):
 def test_three_forbidden_imports_of_different_kinds_are_named_together(planted):
     package, plant = planted
     plant("core/cones.py", "from immigrate.estimators import relief")
-    plant("kernels/tiles.py", "from immigrate import InteractionTest")
+    plant("kernels/layout.py", "from immigrate import InteractionTest")
     plant("solvers/paper.py", "def lazily():\n    import immigrate.plotting")
     files = [objection.split(":")[0] for objection in wrong_ways(package)]
-    assert files == ["core/cones.py", "kernels/tiles.py", "solvers/paper.py"]
+    assert files == ["core/cones.py", "kernels/layout.py", "solvers/paper.py"]
 
 
 @pytest.mark.parametrize(

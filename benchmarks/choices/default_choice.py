@@ -49,7 +49,7 @@ from immigrate.estimators._immigrate import base_training_data
 from immigrate.estimators._path_fits import path_solver
 from immigrate.estimators._task import learning_tasks
 from immigrate.estimators.sigma import sigma_grid
-from immigrate.kernels.results import ClassScores
+from immigrate.kernels import ClassScores
 
 # The experiments of the paper are not installed.
 sys.path.insert(0, str(Path(__file__).parents[2]))

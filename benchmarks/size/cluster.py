@@ -22,8 +22,7 @@ from immigrate import ImmigrateClassifier
 from immigrate.cluster import on
 from immigrate.cluster.passes import Cluster
 from immigrate.core.cones import unit
-from immigrate.kernels import pass_over, passes_run_by
-from immigrate.kernels.pieces import Pieces
+from immigrate.kernels import Pieces, pass_over, passes_run_by
 
 REPEATS = 5
 

@@ -22,9 +22,8 @@ from bench_pass import RESULTS, best, machine_with
 from threadpoolctl import threadpool_limits
 
 from immigrate.core.forms import Cubic
-from immigrate.kernels import pass_over
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.reference import PlainPass
+from immigrate.kernels import Pieces, pass_over
+from immigrate.kernels.numpy_pass import PlainPass
 
 SHAPES = [(1000, 8), (1000, 15), (1000, 20), (1000, 30), (3000, 15)]
 SIGMAS = [4.0, 0.25]

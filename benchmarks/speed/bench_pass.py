@@ -33,10 +33,9 @@ from numba import njit
 from threadpoolctl import threadpool_limits
 
 from immigrate import ImmigrateClassifier
-from immigrate.kernels import pass_over
+from immigrate.kernels import Pieces, pass_over
 from immigrate.kernels.microkernels import exponential
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.reference import PlainPass
+from immigrate.kernels.numpy_pass import PlainPass
 from immigrate.problems import MarginProblem
 
 SHAPES = [(200, 5), (200, 22), (1000, 8), (1000, 30), (1000, 100), (3000, 20), (500, 300)]
@@ -49,8 +48,7 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 FIRST_CALL = """
 import time, numpy as np
-from immigrate.kernels import pass_over
-from immigrate.kernels.pieces import Pieces
+from immigrate.kernels import Pieces, pass_over
 X, y = np.random.default_rng(0).standard_normal((50, 4)), np.arange(50) % 2
 start = time.perf_counter()
 pass_over(Pieces.of(X, y)).margin(np.eye(4), 1.0)

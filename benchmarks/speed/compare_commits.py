@@ -29,13 +29,11 @@ def passes(n, p, n_threads, form):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n, p)), rng.integers(0, 2, n)
     try:
-        from immigrate.kernels import pass_over
-        from immigrate.kernels.pieces import Pieces
-        from immigrate.core.forms import LINEAR, QUADRATIC
+        from immigrate.kernels import Pieces, pass_over
     except ImportError:
-        from immigrate.kernels import pair_kernel
-        kernel = pair_kernel(X, y, n_threads=n_threads)
-        return kernel.margin, lambda W, s: kernel.scores_many(X, [W], [s])
+        from immigrate.kernels import pass_over
+        from immigrate.kernels import Pieces
+    from immigrate.core.forms import LINEAR, QUADRATIC
     form = QUADRATIC if form == "matrix" else LINEAR
     kernel = pass_over(Pieces.of(X, y, form=form), n_threads=n_threads)
     return kernel.margin, lambda W, s: kernel.scores_many(X, [W], [s])

@@ -1,7 +1,7 @@
 """How long work will take, and from when on that is too long: every such threshold of the library.
 
 Estimates are operations over the rate of this machine, or seconds of one core of a middling one
-(:func:`immigrate.kernels.costs.pass_seconds`). They decide between all and a sample, between exact
+(:func:`immigrate.kernels.pass_seconds`). They decide between all and a sample, between exact
 and approximate, and whether a user is told beforehand; an error of a factor of two does no harm.
 """
 

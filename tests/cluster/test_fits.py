@@ -21,8 +21,7 @@ from immigrate import (
 from immigrate.cluster import on
 from immigrate.cluster.parts import Point, merged, part_sums, parts_of
 from immigrate.cluster.passes import ClusterPass, weight_count
-from immigrate.kernels import current_runner, pass_over, passes_run_by
-from immigrate.kernels.pieces import Pieces
+from immigrate.kernels import Pieces, current_runner, pass_over, passes_run_by
 
 
 @pytest.fixture

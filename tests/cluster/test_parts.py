@@ -12,9 +12,8 @@ from problems import FORMS, compiled, problems, random_problem
 from immigrate.cluster.parts import MOST_PARTS, Point, merged, part_sums, parts_of, row_scores
 from immigrate.cluster.passes import weight_count
 from immigrate.core.forms import Quadratic
-from immigrate.kernels import local_pass
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.reference import PlainPass
+from immigrate.kernels import Pieces, local_pass
+from immigrate.kernels.numpy_pass import PlainPass
 
 
 def pieces_of(problem, **more):

@@ -19,8 +19,8 @@ from immigrate import Columns, Descent, FullSteps, IM4EClassifier
 from immigrate.columns import ColumnWarning
 from immigrate.core.cones import VECTOR_SETS
 from immigrate.core.forms import LINEAR
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.reference import PlainPass
+from immigrate.kernels import Pieces
+from immigrate.kernels.numpy_pass import PlainPass
 
 RAW = Columns(scale=None)
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

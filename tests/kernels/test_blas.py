@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from immigrate import Descent, FullSteps, ImmigrateClassifier, InteractionTest
 from immigrate.estimators import _interaction_test
-from immigrate.kernels import blas
-from immigrate.kernels.blas import WIDE, blas_threads_for, one_blas_thread
+from immigrate.kernels import threads
+from immigrate.kernels.threads import WIDE_MATRIX, blas_threads_for, one_blas_thread
 from immigrate.problems import MarginProblem
 
 
@@ -59,7 +59,7 @@ def test_overlapping_blocks_leave_nothing_behind():
     assert n_blas_threads() == {2}
 
 
-@pytest.mark.parametrize(("n_rows", "n_threads"), [(WIDE - 1, 1), (WIDE, 2)])
+@pytest.mark.parametrize(("n_rows", "n_threads"), [(WIDE_MATRIX - 1, 1), (WIDE_MATRIX, 2)])
 def test_wide_matrices_have_all_threads(n_rows, n_threads):
     with blas_threads_for(n_rows):
         assert n_blas_threads() == {n_threads}
@@ -97,7 +97,7 @@ def test_an_effect_is_measured_on_one_thread(monkeypatch):
 def test_the_libraries_are_looked_for_once(monkeypatch):
     with one_blas_thread():
         pass
-    monkeypatch.setattr(blas, "ThreadpoolController", None)
+    monkeypatch.setattr(threads, "ThreadpoolController", None)
     with one_blas_thread():
         assert n_blas_threads() == {1}
 

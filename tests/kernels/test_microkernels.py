@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from immigrate.kernels.microkernels import exponential
-from immigrate.kernels.tiles import (
+from immigrate.kernels.layout import (
     FIRST_COLUMN,
     FIRST_ROW,
     IS_DIAGONAL,
@@ -17,6 +16,7 @@ from immigrate.kernels.tiles import (
     runs_of,
     symmetric_tiles,
 )
+from immigrate.kernels.microkernels import exponential
 
 
 def test_exponential_is_exact_to_the_last_place_but_one():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from relief_oracles import table
 
 from immigrate.core.mixed_table import mixed_table
-from immigrate.kernels import neighbours, neighbours_reference
-from immigrate.kernels.nearest_rule import Nearest
+from immigrate.kernels import neighbours, neighbours_numpy
+from immigrate.kernels.neighbours_numpy import Nearest
 
 rules = st.builds(Nearest, st.integers(1, 40), st.booleans(), st.booleans())
 
@@ -43,13 +43,13 @@ def test_compiled_pass_is_the_plain_one(mixed, rule, seed):
     w = np.random.default_rng(seed).uniform(size=p)
     anchors = np.arange(n)
     pairs = neighbours.nearest_pairs(mixed, anchors, w, rule)
-    plain = neighbours_reference.nearest_pairs(mixed, anchors, w, rule)
+    plain = neighbours_numpy.nearest_pairs(mixed, anchors, w, rule)
     for ours, theirs in zip(dense(pairs, n), dense(plain, n)):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
     for is_squared in (False, True):
         np.testing.assert_allclose(
             neighbours.difference_sum(mixed, pairs, is_squared=is_squared),
-            neighbours_reference.difference_sum(mixed, plain, is_squared=is_squared),
+            neighbours_numpy.difference_sum(mixed, plain, is_squared=is_squared),
             atol=1e-10,
         )
 
@@ -115,7 +115,7 @@ def test_tiles_cover_more_samples_than_one_tile_holds():
     X, y, _ = table(2, n=n, p=3)
     mixed, anchors = mixed_table(X, y), np.array([0, n - 1])
     pairs = neighbours.nearest_pairs(mixed, anchors, np.ones(3), Nearest(n))
-    plain = neighbours_reference.nearest_pairs(mixed, anchors, np.ones(3), Nearest(n))
+    plain = neighbours_numpy.nearest_pairs(mixed, anchors, np.ones(3), Nearest(n))
     for ours, theirs in zip(dense(pairs, n), dense(plain, n)):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
@@ -130,7 +130,7 @@ def test_screening_in_single_precision_loses_no_neighbour(rule, spread):
     mixed = mixed_table(X, np.arange(200) % 3, scale=None)
     anchors, w = np.arange(200), 10.0 ** rng.integers(-6, 7, 9)
     pairs = neighbours.nearest_pairs(mixed, anchors, w, rule)
-    plain = neighbours_reference.nearest_pairs(mixed, anchors, w, rule)
+    plain = neighbours_numpy.nearest_pairs(mixed, anchors, w, rule)
     np.testing.assert_allclose(dense(pairs, 200)[0], dense(plain, 200)[0], atol=1e-12)
 
 

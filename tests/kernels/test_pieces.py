@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import FORMS, form_of, random_weights
 
-from immigrate.kernels import pass_over
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.reference import PlainPass
+from immigrate.kernels import Pieces, pass_over
+from immigrate.kernels.numpy_pass import PlainPass
 from immigrate.problems import MarginProblem
 
 DIFFERENCES = ["numbers", "levels", "gaps", "levels and gaps"]

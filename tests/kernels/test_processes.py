@@ -16,8 +16,7 @@ from immigrate.kernels import warm_up
 PEAK = """
 import resource, numpy as np, sklearn
 from immigrate.core.forms import LINEAR, QUADRATIC
-from immigrate.kernels import pass_over
-from immigrate.kernels.pieces import Pieces
+from immigrate.kernels import Pieces, pass_over
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -40,8 +39,7 @@ print(peak() - before)
 HITS = """
 import numpy as np
 from immigrate.core.forms import LINEAR
-from immigrate.kernels import pass_over, sweeps
-from immigrate.kernels.pieces import Pieces
+from immigrate.kernels import Pieces, pass_over, sweeps
 X = np.random.default_rng(0).standard_normal((150, 7))
 pieces = Pieces.of(X, np.arange(150) % 2, form=LINEAR)
 gradient = pass_over(pieces).margin(np.full(7, 1 / 7), 0.7).gradient
@@ -107,9 +105,7 @@ def test_a_second_process_loads_the_same_bits_even_if_the_install_is_read_only(
 def test_the_passes_run_where_nothing_can_be_written(read_only_install, tmp_path):
     (tmp_path / "cache").write_text("a file where a folder should be")
     environment = {**read_only_install, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    script = (
-        HITS + "from immigrate.kernels.warm_up import cache_folder; print(repr(cache_folder()))"
-    )
+    script = HITS + "from immigrate.kernels import cache_folder; print(repr(cache_folder()))"
     assert output_of(script, **environment).split()[-1] == "''"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from immigrate.core.targets import HIT, MISS
-from immigrate.kernels.states import hits_and_misses
+from immigrate.kernels.passes import hits_and_misses
 from immigrate.kernels.tile_energies import EMPTY, FLOOR, MOMENT, PARTITION
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import pytest
 
-from immigrate.kernels import pool
+from immigrate.kernels import threads
 from immigrate.kernels.threads import n_threads, run_in_order
 
 
@@ -67,16 +67,16 @@ def test_parts_may_have_parts():
 
 
 def test_two_threads_that_come_at_once_share_the_pool(monkeypatch):
-    monkeypatch.setattr(pool, "_pools", {})
-    made = pool.ThreadPool
+    monkeypatch.setattr(threads, "_pools", {})
+    made = threads.ThreadPool
 
     def slowly(most):
         time.sleep(0.05)
         return made(most)
 
-    monkeypatch.setattr(pool, "ThreadPool", slowly)
+    monkeypatch.setattr(threads, "ThreadPool", slowly)
     with ThreadPoolExecutor(4) as callers:
-        pools = [callers.submit(pool.pool_of_process) for _ in range(4)]
+        pools = [callers.submit(threads.pool_of_process) for _ in range(4)]
     assert len({id(found.result()) for found in pools}) == 1
 
 
@@ -84,7 +84,7 @@ def test_no_room_for_another_thread_costs_no_answer(monkeypatch):
     def refused(thread):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(pool, "_pools", {})
+    monkeypatch.setattr(threads, "_pools", {})
     monkeypatch.setattr(threading.Thread, "start", refused)
     assert run_in_order(abs, range(10), 3) == list(range(10))
 
@@ -144,10 +144,10 @@ def n_own_threads():
 
 def test_threads_do_not_pile_up_with_the_numbers_asked_for():
     before = n_own_threads()
-    for threads in range(2, 60):
-        run_in_order(abs, range(100), threads)
+    for number in range(2, 60):
+        run_in_order(abs, range(100), number)
     assert n_own_threads() <= before + max(4, os.cpu_count() or 1)
     before = n_own_threads()
-    for threads in range(2, 60):
-        run_in_order(abs, range(100), threads)
+    for number in range(2, 60):
+        run_in_order(abs, range(100), number)
     assert n_own_threads() <= max(before, 4, os.cpu_count() or 1)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from problems import plain, problems, random_problem
 
 from immigrate.core.cones import MATRIX_SETS, Cone, nonnegative_part, unit
-from immigrate.kernels.results import MarginPass
+from immigrate.kernels import MarginPass
 from immigrate.problems import MarginProblem
 from immigrate.solvers import (
     Descent,

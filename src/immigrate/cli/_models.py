@@ -45,7 +45,7 @@ PARTS = (
     "immigrate.inference.additive.AdditiveModel",
     "immigrate.inference.links.IdentityLink",
     "immigrate.inference.links.LogitLink",
-    "immigrate.kernels.results.ClassScores",
+    "immigrate.kernels.ClassScores",
     "immigrate.solvers.boosting.Learner",
     "sklearn.metrics._dist_metrics.EuclideanDistance64",
     "sklearn.neighbors._kd_tree.KDTree",

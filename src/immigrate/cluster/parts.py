@@ -28,10 +28,7 @@ import sklearn
 
 from immigrate._version import __version__
 from immigrate.arrays import Array, Codes
-from immigrate.core.pairs import Pairs
-from immigrate.kernels import local_pass
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.results import ClassScores
+from immigrate.kernels import ClassScores, Pairs, Pieces, local_pass
 
 # Anchors in the smallest part: the rows of a tile of the compiled sweeps.
 FEWEST_ANCHORS = 32

@@ -33,9 +33,7 @@ from immigrate.cluster.parts import (
     row_scores,
 )
 from immigrate.cluster.waiting import clear_errors, results
-from immigrate.kernels import Pass, local_pass
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.results import ClassScores, MarginPass
+from immigrate.kernels import ClassScores, MarginPass, Pass, Pieces, local_pass
 
 # Parts that one task adds up.
 FAN_IN = 32
@@ -113,7 +111,7 @@ class Cluster:
 class ClusterPass:
     """The passes over one table, cut into parts for the workers of a cluster.
 
-    The same interface and, to rounding, the same results as ``kernels.compiled.CompiledPass``; the
+    The same interface and, to rounding, the same results as ``kernels.passes.CompiledPass``; the
     same bits for any number of workers of one kind.
 
     Parameters
@@ -137,6 +135,10 @@ class ClusterPass:
         other._anchor_weight = anchor_weight
         other._sent = {"table": self._sent["table"]}
         return other
+
+    def with_threads(self, n_threads: int) -> ClusterPass:
+        """The same: workers run one thread each."""
+        return self
 
     def release(self) -> None:
         """Let the workers forget the table."""

@@ -22,8 +22,8 @@ from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.estimators._tracks import Solutions, tracks_of
-from immigrate.kernels.blas import blas_threads_for
-from immigrate.kernels.results import ClassScores
+from immigrate.kernels import ClassScores
+from immigrate.kernels.threads import blas_threads_for
 from immigrate.progress import progress_stage
 from immigrate.solvers import Solution, Solver
 

@@ -30,7 +30,7 @@ from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators._triples import chosen_triples, dense_tensor, triple_table
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
-from immigrate.kernels.blas import blas_threads_for
+from immigrate.kernels.threads import blas_threads_for
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver, resolved_solver
 

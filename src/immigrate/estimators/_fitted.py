@@ -25,8 +25,7 @@ from immigrate.core.margin_parts import two_nearest, vote_slope
 from immigrate.core.scores import class_probability
 from immigrate.estimators._encoding import Encoding
 from immigrate.estimators._margin_split import MarginSplit, Member, margin_split
-from immigrate.kernels import Runner, current_runner
-from immigrate.kernels.results import ClassScores
+from immigrate.kernels import ClassScores, Runner, current_runner
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution

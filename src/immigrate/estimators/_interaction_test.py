@@ -29,7 +29,7 @@ from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
 from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
 from immigrate.interactions.adjustments import adjustment_of, with_draws
-from immigrate.kernels.blas import one_blas_thread
+from immigrate.kernels.threads import one_blas_thread
 from immigrate.progress import print_line, report_progress
 
 ORDERS = (2, 3)

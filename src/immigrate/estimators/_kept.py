@@ -25,7 +25,7 @@ from immigrate.estimators._choice import CRITERIA, best_temperature
 from immigrate.estimators._fitted import FittedMargin, FittedVote, References
 from immigrate.estimators._mixture import FittedMixture
 from immigrate.estimators._task import Task
-from immigrate.kernels.costs import pass_seconds
+from immigrate.kernels import pass_seconds
 from immigrate.margin.prototypes import ClassCentres
 
 Model = TypeVar("Model", FittedMargin, FittedMixture, FittedVote)

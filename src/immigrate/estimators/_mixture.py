@@ -26,7 +26,7 @@ from immigrate.estimators._fitted import (
     lead_slope,
 )
 from immigrate.estimators._margin_split import MarginSplit, Member, margin_split
-from immigrate.kernels.results import ClassScores
+from immigrate.kernels import ClassScores
 
 # Members with less than this have no say that anybody would notice.
 SMALLEST_SHARE = 0.01

@@ -18,7 +18,7 @@ from immigrate.estimators._penalty import (
     resolved_penalty,
 )
 from immigrate.estimators._task import Task
-from immigrate.kernels.blas import blas_threads_for
+from immigrate.kernels.threads import blas_threads_for
 
 # The grid begins about where the first pair enters: a few steps tell that.
 LARGEST_TOLERANCE = 1e-2

@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import MOST_STEP_SECONDS
-from immigrate.kernels.costs import pass_seconds
+from immigrate.kernels import pass_seconds
 from immigrate.solvers import Solver
 
 FIRST_SIZE = 4000

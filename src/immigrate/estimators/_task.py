@@ -23,7 +23,7 @@ from immigrate.estimators._screen import Screened, as_shares, resolved_screen
 from immigrate.estimators._training import TrainingData, checked_start
 from immigrate.estimators.feature_weights import feature_weights
 from immigrate.estimators.waiting import STEPS_OF_FIT, say_if_long
-from immigrate.kernels.results import MarginPass
+from immigrate.kernels import MarginPass
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver

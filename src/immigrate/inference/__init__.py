@@ -32,7 +32,7 @@ Read the files in this order, beside ``docs/method/interaction-test.md``:
 ``directions``           which way an effect goes, in words
 ``power``                the smallest effect that a table could have shown
 ``duration``             how long a test will take
-``kernels.blas``         one thread of BLAS while all of this runs
+``kernels.threads``         one thread of BLAS while all of this runs
 =======================  ========================================================================
 
 Letters: n samples, p features, w sample weights, u mid-ranks in (0, 1), phi centred functions

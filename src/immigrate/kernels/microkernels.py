@@ -8,6 +8,17 @@ stand the two sums of a pass,
 
 both in blocks of 4 x 4 features held in registers (triangles on the diagonal, columns for the
 features left over), with the pairs along the vector lanes.
+
+Cubic forms are the same with products in place of features. With P_r = d_a for a feature and
+P_r = d_a d_b for a pair (``layout`` has the table of rows),
+
+    q_k   = sum_r P_rk sum_c M_rc D_ck                   one multiply-add per weight and pair
+    S_rc  = sum_k c_k P_rk D_ck                          one multiply-add per weight and pair
+
+which are a quadratic form and a scatter between products and features. ROWS products at a time are
+formed in a small buffer and meet the features in the blocks of the quadratic kernels, from the
+first column of the group on. A row that begins later has weights of 0 in between, and the sums of
+its gradient there are never read.
 """
 
 from __future__ import annotations
@@ -18,8 +29,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from immigrate.kernels import tiles
+from immigrate.kernels import layout
 from immigrate.kernels.compiling import jit, jit_in_order, jit_inlined
+from immigrate.kernels.layout import FEATURE, FIRST_PRODUCT, PARTNER, ROWS
 
 LOWEST_EXPONENT = -708.0  # below, exp is subnormal or zero and taken as zero
 
@@ -31,7 +43,7 @@ C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13 = (
     1.0 / math.factorial(k) for k in range(2, 14)
 )
 
-whole_vectors = jit(tiles.whole_vectors)
+whole_vectors = jit(layout.whole_vectors)
 
 
 @intrinsic
@@ -251,3 +263,48 @@ def scatter_column(A, b, n_pairs):
         y = b[k]
         s0, s1, s2, s3 = s0 + A[0, k] * y, s1 + A[1, k] * y, s2 + A[2, k] * y, s3 + A[3, k] * y
     return s0, s1, s2, s3
+
+
+@jit
+def add_product_form(q, block, M, rows):
+    """q_k += sum_r P_rk sum_c M_rc D_ck."""
+    D, P, p = block.D, block.products, M.shape[1]
+    for r in range(0, rows.shape[0], ROWS):
+        fill_products(P, D, rows[r : r + ROWS], block.ones[: q.shape[0]])
+        first, u = rows[r, FIRST_PRODUCT], M[r : r + ROWS]
+        # Blocks of four features from the first column that counts, and single ones at the end.
+        whole = first + (p - first) // 4 * 4
+        for c in range(first, whole, 4):
+            form_square(q, P, D[c : c + 4], u[:, c : c + 4])
+        for c in range(whole, p):
+            form_column(q, P, D[c], u[:, c])
+
+
+@jit
+def add_product_scatter(S, block, rows, coupling, sign):
+    """S_rc += sign sum_k c_k P_rk D_ck."""
+    D, P, p, n_pairs = block.D, block.products, S.shape[1], coupling.shape[0]
+    for r in range(0, rows.shape[0], ROWS):
+        fill_products(P, D, rows[r : r + ROWS], coupling)
+        first, s = rows[r, FIRST_PRODUCT], S[r : r + ROWS]
+        whole = first + (p - first) // 4 * 4
+        for c in range(first, whole, 4):
+            add_block(s[:, c : c + 4], scatter_square(P, D[c : c + 4], n_pairs), sign)
+        for c in range(whole, p):
+            s0, s1, s2, s3 = scatter_column(P, D[c], n_pairs)
+            add_block(s[:, c : c + 1], ((s0,), (s1,), (s2,), (s3,)), sign)
+
+
+@jit
+def fill_products(P, D, rows, scale):
+    """P_rk = scale_k d_a, or scale_k d_a d_b, for the rows of one group."""
+    for r in range(ROWS):
+        # A negative partner is NONE: a row of the matrix, whose product is the feature alone.
+        out, x, b = P[r], D[rows[r, FEATURE]], rows[r, PARTNER]
+        if b < 0:
+            for k in range(scale.shape[0]):
+                out[k] = scale[k] * x[k]
+        else:
+            y = D[b]
+            for k in range(scale.shape[0]):
+                out[k] = scale[k] * (x[k] * y[k])

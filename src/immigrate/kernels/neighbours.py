@@ -2,7 +2,7 @@
 
     sum_n D_n sum_j c_nj s(y_n, y_j) diff(f, n, j)^power
 
-``neighbours_reference`` says the same in NumPy. Single precision screens all n^2 pairs, feature
+``neighbours_numpy`` says the same in NumPy. Single precision screens all n^2 pairs, feature
 by feature so that the inner loops run along samples; double precision then decides among the
 few that rounding leaves in question, so the answer is that of double precision throughout.
 n^2 p differences for the screening, about n k p for the rest; memory O(block n).
@@ -18,7 +18,7 @@ from immigrate.kernels.compiling import (
     jit_allocating_cached,
     jit_allocating_reordered,
 )
-from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
+from immigrate.kernels.neighbours_numpy import TIE, Nearest, NeighbourPairs
 from immigrate.kernels.threads import run_in_order
 
 # Columns of a tile of distances: the tile and the values that feed it stay in the cache.
@@ -31,7 +31,7 @@ LARGEST_BLOCK = 2**22
 SINGLE_ROUNDING = 2.0**-24
 
 
-def nearest_pairs(table: MixedTable, anchors, w, rule: Nearest) -> Pairs:
+def nearest_pairs(table: MixedTable, anchors, w, rule: Nearest) -> NeighbourPairs:
     """Each anchor with its nearest samples of every group of candidates."""
     screening = _screening_weights(table, w, rule.is_squared)
     screened = _screened_distances(table, anchors, screening, rule.is_squared)
@@ -40,12 +40,12 @@ def nearest_pairs(table: MixedTable, anchors, w, rule: Nearest) -> Pairs:
     # Made here and not in compiled code: Numba turns a tuple of arrays into Python objects without
     # a look at Ctrl-C in between, which then ends in a SystemError.
     codes = np.empty((2, most), dtype=np.intp)
-    found = Pairs(codes[0], codes[1], np.empty(most), np.empty(most))
+    found = NeighbourPairs(codes[0], codes[1], np.empty(most), np.empty(most))
     n_found = _nearest(table, anchors, w, screened, rule, found)
-    return Pairs(*(column[:n_found].copy() for column in found))
+    return NeighbourPairs(*(column[:n_found].copy() for column in found))
 
 
-def difference_sum(table: MixedTable, pairs: Pairs, *, is_squared: bool):
+def difference_sum(table: MixedTable, pairs: NeighbourPairs, *, is_squared: bool):
     """Weighted sum of the differences of `pairs`, feature by feature."""
     return _difference_sum(table, pairs.anchor, pairs.neighbour, pairs.weight, is_squared)
 

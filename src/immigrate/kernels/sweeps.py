@@ -8,7 +8,7 @@ with F the free energy of an anchor's hits in a pair of one class (sign +), of i
 other pair (sign -). A pair is visited once and serves both its anchors.
 
                      +------------- tile: 32 rows x 128 columns -------------+
-    layout.Table --> | tile_differences --> tile_distances --> tile_energies | --> state (Z, Y)
+  layout.LaidOut --> | tile_differences --> tile_distances --> tile_energies | --> state (Z, Y)
                      |     D (p, 512)          q (4096)         exp(-q/s)    |      merged, then
                      |        |                                     |        |      split in hits
                      |        +------> tile_scatter <---------------+        |      and misses
@@ -21,28 +21,49 @@ in the store in between; where there is no room for all of them, they are comput
 Cost for n samples and a p x p matrix W: n^2 p^2 / 4 multiply-adds per sweep, and n^2 / 2
 exponentials in the first one; for a vector W, p in place of p^2. Memory: one tile of pairs and one
 buffer of differences per thread, and the store, at most n^2 / 2 numbers per problem.
+
+Factors that are computed again, and where the others are kept:
+
+    tiles      0 1 2 3 4 5 | 6 7 8 9 ...                     n_places numbers are kept
+               kept        | first sweep:  each overwrites the one before
+                           | second sweep: a window of some tiles is filled again, then read
+
+Filling again is the first sweep without its sums, so that the second sweep needs no distances of
+its own, neither at run time nor when it is compiled. Compiled functions allocate nothing: their
+scratch memory is made here.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from immigrate.arrays import Array, Codes
 from immigrate.kernels.compiling import jit_cached
-from immigrate.kernels.tile_differences import Tables
-from immigrate.kernels.tile_distances import lay_rows, set_distances
+from immigrate.kernels.layout import ROWS, TileShape
 from immigrate.kernels.tile_energies import (
     NOT_SHARED,
+    Tables,
     boltzmann_of,
+    lay_rows,
     merge_tile,
     set_boltzmann,
+    set_distances,
     set_floors,
     set_tilted,
     sum_at_own_floors,
     sum_at_shared_floor,
 )
 from immigrate.kernels.tile_scatter import add_tile, flush, set_couplings
+
+CACHE_LINE = 64  # bytes
+WINDOW = 2**18  # numbers that are computed again at a time, if a tile is not larger
+
+# First and last of some consecutive tiles.
+Part = tuple[int, int]
 
 
 class Tilt(NamedTuple):
@@ -134,3 +155,179 @@ def scatter_sweep(sweep, stretch, buffers, anchors, gradient):
             rooms = (block, coupling, waiting)
             add_tile(gradient[m], tables, rooms, (places, tile), anchors.negligible)
         flush(gradient[m], tables, block, waiting)
+
+
+class Places(NamedTuple):
+    """Where the pairs of the tile at hand are.
+
+    Row r has the columns from first_column[r] on and its pairs have the places from at[r] on, a
+    whole number of vectors. Padding places hold finite garbage with weight 0.
+    """
+
+    first_column: np.ndarray  # (n_rows,)
+    at: np.ndarray  # (n_rows + 1,)
+
+
+class Waiting(NamedTuple):
+    """Single pairs that wait until they fill the buffer of differences."""
+
+    i: np.ndarray  # (n_buffer,): unsigned, so that no index counts from the end
+    j: np.ndarray
+    scale: np.ndarray
+    n_and_sign: np.ndarray  # (2,): how many pairs wait, and their sign
+
+
+class Block(NamedTuple):
+    """The buffer of differences."""
+
+    D: np.ndarray  # (features, n_buffer): all features where W is a matrix, else PANEL of them
+    ones: np.ndarray  # (n_buffer,)
+    products: np.ndarray | None  # (ROWS, n_buffer): products of differences; None without triples
+
+
+class Sums(NamedTuple):
+    """Floor, Z and Y of the rows and columns of the tile at hand."""
+
+    rows: np.ndarray  # (3, n_rows)
+    columns: np.ndarray  # (3, n_columns)
+
+
+class EnergyBuffers(NamedTuple):
+    """What the first sweep writes to."""
+
+    places: Places
+    block: Block
+    sums: Sums
+    q: np.ndarray  # (n_problems, places of a tile)
+    tilted: np.ndarray  # the same: q less sigma log of the counts; q itself where all are 1
+
+
+class ScatterBuffers(NamedTuple):
+    """What the second sweep writes to."""
+
+    places: Places
+    block: Block
+    sums: Sums
+    coupling: np.ndarray  # (places of a tile,)
+    waiting: Waiting
+
+
+class Buffers(NamedTuple):
+    """Scratch memory of one thread, of which the sweeps share what both need.
+
+    In small groups, because functions are compiled faster for the few arrays that they need.
+    """
+
+    energy: EnergyBuffers
+    scatter: ScatterBuffers
+
+
+def new_buffers(
+    shape: TileShape,
+    n_problems: int,
+    n_together: int,
+    dtype: np.dtype,
+    *,
+    is_counted: bool,
+    has_products: bool,
+) -> Buffers:
+    """Buffers for tiles of this shape."""
+    places = Places(np.empty(shape.n_rows, np.int64), np.empty(shape.n_rows + 1, np.int64))
+    block = Block(
+        _aligned(n_together, shape.n_buffer, dtype),
+        np.ones(shape.n_buffer, dtype),
+        _aligned(ROWS, shape.n_buffer, dtype) if has_products else None,
+    )
+    sums = Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns)))
+    q = _aligned(n_problems, shape.n_places, dtype)
+    # The same memory where nothing is counted: then the sweeps need not ask which to read.
+    tilted = _aligned(n_problems, shape.n_places, dtype) if is_counted else q
+    coupling = _aligned(1, shape.n_places, dtype)[0]
+    waiting = Waiting(
+        np.zeros(shape.n_buffer, np.uint32),
+        np.zeros(shape.n_buffer, np.uint32),
+        np.empty(shape.n_buffer, dtype),
+        np.zeros(2, np.int64),
+    )
+    return Buffers(
+        EnergyBuffers(places, block, sums, q, tilted),
+        ScatterBuffers(places, block, sums, coupling, waiting),
+    )
+
+
+def _aligned(n_rows: int, n_columns: int, dtype: np.dtype) -> np.ndarray:
+    """Empty rows that start on cache lines: no vector straddles two.
+
+    Rows are an odd number of lines apart; at a power of two they would compete for the same few
+    places of the cache.
+    """
+    per_line = CACHE_LINE // np.dtype(dtype).itemsize
+    width = (-(-n_columns // per_line) | 1) * per_line
+    flat = np.empty(n_rows * width + per_line, dtype)
+    skip = -flat.ctypes.data % CACHE_LINE // flat.itemsize
+    return flat[skip : skip + n_rows * width].reshape(n_rows, width)
+
+
+class Store:
+    """Where the Boltzmann factors of every tile live.
+
+    Parameters
+    ----------
+    first_pair : ndarray of shape (n_tiles + 1,)
+        Place of the first pair of each tile, and the end.
+    kept : ndarray of shape (n_problems, n_places)
+        What can be kept: the first tiles, as many as fit.
+    edges : list of int
+        Where the tiles are cut into parts.
+    n_stretch : int
+        Pairs that are swept without a break, about.
+    """
+
+    def __init__(self, first_pair: Codes, kept: Array, edges: list[int], n_stretch: int) -> None:
+        self.parts: list[Part] = list(itertools.pairwise(edges))
+        self._first_pair, self._kept, self._n_stretch = first_pair, kept, n_stretch
+        self._floor = np.empty((len(kept), len(first_pair)))
+        # Tiles are kept whole; after t of them first_pair[t] places are taken.
+        self._n_kept_tiles = int(np.searchsorted(first_pair, kept.shape[1], side="right")) - 1
+
+    def for_first_sweep(self, part: Part) -> Iterator[Stretch]:
+        """The tiles that are kept, then those that are not."""
+        kept, others = self._kept_and_others(part)
+        yield from kept
+        if others[0] < others[1]:
+            scratch = np.empty((len(self._kept), self._largest(others)))
+            for first, last in self._cut(*others):
+                yield Stretch(first, last, scratch, self._floor, 0, is_kept=False)
+
+    def for_second_sweep(self, part: Part) -> Iterator[tuple[Stretch, bool]]:
+        """The tiles that are kept, then windows; and whether they must be filled again."""
+        kept, (first, last) = self._kept_and_others(part)
+        yield from ((stretch, False) for stretch in kept)
+        if first == last:
+            return
+        n_tiles = max(1, WINDOW // (len(self._kept) * self._largest((first, last))))
+        window = np.empty((len(self._kept), n_tiles * self._largest((first, last))))
+        for t in range(first, last, n_tiles):
+            end, pair = min(t + n_tiles, last), int(self._first_pair[t])
+            yield Stretch(t, end, window, self._floor, pair, is_kept=True), True
+
+    def _kept_and_others(self, part: Part) -> tuple[list[Stretch], Part]:
+        first, last = part
+        middle = min(max(first, self._n_kept_tiles), last)
+        kept = [
+            Stretch(*tiles, self._kept, self._floor, 0, is_kept=True)
+            for tiles in self._cut(first, middle)
+        ]
+        return kept, (middle, last)
+
+    def _cut(self, first: int, last: int) -> Iterator[Part]:
+        """Consecutive tiles in stretches of about `n_stretch` pairs, one tile at least."""
+        while first < last:
+            end = int(np.searchsorted(self._first_pair, self._first_pair[first] + self._n_stretch))
+            end = min(max(end, first + 1), last)
+            yield first, end
+            first = end
+
+    def _largest(self, part: Part) -> int:
+        """Places of the largest tile of a part."""
+        return int(np.diff(self._first_pair[part[0] : part[1] + 1]).max())

@@ -17,17 +17,7 @@ import numpy as np
 
 from immigrate.core.targets import HIT, MISS
 from immigrate.kernels.compiling import jit, jit_inlined
-from immigrate.kernels.microkernels import (
-    add_scatter,
-    add_sums,
-    exponential,
-    whole_vectors,
-)
-from immigrate.kernels.products import add_product_scatter
-from immigrate.kernels.tile_differences import fill_group, fill_pairs
-from immigrate.kernels.tile_distances import end_of_group, group_of, row_of
-from immigrate.kernels.tile_energies import NOT_SHARED, SHARED_SPAN
-from immigrate.kernels.tiles import (
+from immigrate.kernels.layout import (
     COLUMN_CLASS,
     FIRST_COLUMN,
     FIRST_ROW,
@@ -36,6 +26,22 @@ from immigrate.kernels.tiles import (
     ROW_CLASS,
     SERVES_COLUMNS,
     SERVES_ROWS,
+)
+from immigrate.kernels.microkernels import (
+    add_product_scatter,
+    add_scatter,
+    add_sums,
+    exponential,
+    whole_vectors,
+)
+from immigrate.kernels.tile_energies import (
+    NOT_SHARED,
+    SHARED_SPAN,
+    end_of_group,
+    fill_group,
+    fill_pairs,
+    group_of,
+    row_of,
 )
 
 

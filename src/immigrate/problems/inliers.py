@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from immigrate.arrays import Array, Codes
 from immigrate.core.objective import hit_and_miss
-from immigrate.kernels.results import MarginPass
+from immigrate.kernels import MarginPass
 from immigrate.problems.margin import MarginProblem
 
 

@@ -12,9 +12,7 @@ import sklearn
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.forms import QUADRATIC, Form
 from immigrate.core.margin_parts import MarginParts, margin_parts
-from immigrate.kernels import pass_over
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.results import ClassScores, MarginPass
+from immigrate.kernels import ClassScores, MarginPass, Pieces, pass_over
 
 # Squares, and cubes, of larger spans leave the range of float64.
 LARGEST_SPAN = {1: 1e151, 2: 1e151, 3: 1e101}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.arrays import Array, Codes
-from immigrate.kernels.results import ClassScores
+from immigrate.kernels import ClassScores
 from immigrate.problems.margin import MarginProblem
 from immigrate.solvers.solver import Solution
 

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from immigrate.arrays import Array
 from immigrate.core.cones import Aim, Oracle, WeightSet, gain, norm, oracle_within
-from immigrate.kernels.blas import blas_threads_for
-from immigrate.kernels.results import MarginPass
+from immigrate.kernels import MarginPass
+from immigrate.kernels.threads import blas_threads_for
 from immigrate.progress import report_progress
 from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
 

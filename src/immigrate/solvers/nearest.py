@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Mask
 from immigrate.core.mixed_table import MixedTable
-from immigrate.kernels.nearest_rule import Nearest, Pairs
+from immigrate.kernels.neighbours_numpy import Nearest, NeighbourPairs
 
-Statistic = Callable[[Pairs], Array]
+Statistic = Callable[[NeighbourPairs], Array]
 
 
 def hit_and_miss_sides(n_classes: int) -> Array:
@@ -32,7 +32,7 @@ def one_pass(
     statistic: Statistic,
     *,
     sides: Array,
-    narrowed: Callable[[Pairs], Pairs] | None = None,
+    narrowed: Callable[[NeighbourPairs], NeighbourPairs] | None = None,
     anchors: NDArray[np.intp] | None = None,
     anchor_weight: Array | None = None,
     n_threads: int = 1,
@@ -74,15 +74,17 @@ def one_pass(
     return total
 
 
-def sharing(pairs: Pairs, is_chosen: Mask, y: NDArray[np.intp]) -> Pairs:
+def sharing(pairs: NeighbourPairs, is_chosen: Mask, y: NDArray[np.intp]) -> NeighbourPairs:
     """Some of `pairs`; the neighbours of one class of an anchor share a weight of 1."""
     # The shares of `Nearest` are for all samples of a class; they are given out anew here.
-    chosen = Pairs(*(column[is_chosen] for column in pairs))
+    chosen = NeighbourPairs(*(column[is_chosen] for column in pairs))
     group = chosen.anchor * (y.max() + 1) + y[chosen.neighbour]
     return chosen._replace(weight=1 / np.bincount(group)[group])
 
 
-def signed(pairs: Pairs, y: NDArray[np.intp], sides: Array, anchor_weight: Array) -> Pairs:
+def signed(
+    pairs: NeighbourPairs, y: NDArray[np.intp], sides: Array, anchor_weight: Array
+) -> NeighbourPairs:
     """`pairs` with hits and misses told apart and anchors weighed: D_n c_nj s(y_n, y_j)."""
     side = sides[y[pairs.anchor], y[pairs.neighbour]]
     return pairs._replace(weight=anchor_weight[pairs.anchor] * side * pairs.weight)

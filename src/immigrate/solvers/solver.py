@@ -20,7 +20,7 @@ from immigrate.checks import (
     check_sample_size,
 )
 from immigrate.core.cones import WeightSet
-from immigrate.kernels.results import ClassScores, MarginPass
+from immigrate.kernels import ClassScores, MarginPass
 
 # Called with the number of steps so far, the cost and the relative gap.
 OnStep = Callable[[int, float, float], None]

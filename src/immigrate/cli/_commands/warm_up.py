@@ -12,7 +12,7 @@ def warm_up() -> None:
     start = time.perf_counter()
     with working("compiling; once per version and machine"):
         from immigrate import BoostedImmigrateClassifier, ImmigrateClassifierCV
-        from immigrate.kernels.warm_up import cache_folder
+        from immigrate.kernels import cache_folder
 
         # Both, because the passes over plain numbers and over other kinds are compiled apart.
         for X, y in (_table(with_gaps=False), _table(with_gaps=True)):

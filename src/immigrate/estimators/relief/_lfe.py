@@ -19,7 +19,7 @@ from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.kernels.nearest_rule import Nearest
+from immigrate.kernels.neighbours_numpy import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.progress import warn_user
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass

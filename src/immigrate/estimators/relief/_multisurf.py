@@ -11,7 +11,7 @@ from immigrate.arrays import Array, Codes
 from immigrate.checks import check_option
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import METRICS, MarginSelector
-from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
+from immigrate.kernels.neighbours_numpy import TIE, Nearest, NeighbourPairs
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import (
     feature_differences,
@@ -125,7 +125,7 @@ class MultiSURF(MarginSelector):
         return {"feature_importances_": score}
 
 
-def nearer_than_most(pairs: Pairs, y: Codes, *, is_squared: bool) -> Pairs:
+def nearer_than_most(pairs: NeighbourPairs, y: Codes, *, is_squared: bool) -> NeighbourPairs:
     """The neighbours of MultiSURF, of pairs of some anchors with all other samples.
 
     Those nearer than the mean distance of their anchor by more than half a standard deviation.

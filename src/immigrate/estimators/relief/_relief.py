@@ -11,7 +11,7 @@ from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_option
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import METRICS, MarginSelector
-from immigrate.kernels.nearest_rule import Nearest
+from immigrate.kernels.neighbours_numpy import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, one_pass
 

@@ -13,7 +13,7 @@ from immigrate.checks import check_count, check_fraction
 from immigrate.core.class_means import class_mean_differences
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
-from immigrate.kernels.nearest_rule import Nearest, Pairs
+from immigrate.kernels.neighbours_numpy import Nearest, NeighbourPairs
 from immigrate.kernels.threads import n_threads
 from immigrate.progress import warn_user
 from immigrate.solvers.nearest import feature_differences, hit_and_miss_sides, signed
@@ -230,7 +230,7 @@ class Margin:
         weight = np.divide(pairs.weight, 2 * length, out=np.zeros_like(length), where=length > 0)
         return self._statistic(pairs._replace(weight=weight)) * w
 
-    def _pairs(self, w: Array, anchors: Codes, anchor_weight: Array) -> Pairs:
+    def _pairs(self, w: Array, anchors: Codes, anchor_weight: Array) -> NeighbourPairs:
         from immigrate.kernels.neighbours import nearest_pairs
 
         pairs = nearest_pairs(self.table, anchors, w**2, Nearest())

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import Problem, compiled, plain, random_problem, random_weights
 
-from immigrate.kernels import compiled as compiled_module
-from immigrate.kernels.compiled import Plan
-from immigrate.kernels.tiles import TileShape
+from immigrate.kernels import layout, passes
+from immigrate.kernels.layout import TileShape
+from immigrate.kernels.passes import Plan
 
 TOLERANCE = {np.float64: 1e-11, np.float32: 1e-4}
 FORMS = ["matrix", "vector", "triples"]
@@ -61,8 +61,8 @@ def cut_small(monkeypatch):
 
     def cut(shape=(4, 12, 24), n_parts=5, n_kept=0, n_stretch=10**9):
         plan = Plan(n_parts, n_kept, n_stretch)
-        monkeypatch.setattr(compiled_module, "tile_shape", lambda *sizes: TileShape(*shape))
-        monkeypatch.setattr(compiled_module, "plan_for", lambda *sizes: plan)
+        monkeypatch.setattr(layout, "tile_shape", lambda *sizes: TileShape(*shape))
+        monkeypatch.setattr(passes, "plan_for", lambda *sizes: plan)
 
     return cut
 
@@ -77,7 +77,7 @@ def test_coming_back_for_interrupts_does_not_change_the_result(
     cut_small(n_kept=n_kept)
     expected, _ = both_passes(problem)
     cut_small(n_kept=n_kept, n_stretch=n_stretch)
-    monkeypatch.setattr(compiled_module, "STRETCH_SECONDS", 1e-9)
+    monkeypatch.setattr(passes, "STRETCH_SECONDS", 1e-9)
     found, _ = both_passes(problem)
     assert pass_error(found, expected) < TOLERANCE[np.float64]
 

@@ -26,8 +26,7 @@ import numpy as np
 from immigrate.arrays import Array, Codes
 from immigrate.core.couplings import SoftSum, soft_sum
 from immigrate.core.targets import HIT, MISS
-from immigrate.kernels.pieces import Pieces
-from immigrate.kernels.results import ClassScores, MarginPass
+from immigrate.kernels import ClassScores, MarginPass, Pieces
 
 
 def margin(pieces: Pieces, W: Array, sigma: float, anchor_weight: Array) -> tuple[float, Array]:
@@ -40,7 +39,7 @@ def margin(pieces: Pieces, W: Array, sigma: float, anchor_weight: Array) -> tupl
 
 def _swept_sums(pieces: Pieces, W: Array, sigma: float) -> SoftSum:
     """First sweep: the sums of every sample's hits and misses, (2, n)."""
-    sums = _nobody(2, pieces.n_samples)
+    sums = _empty_sum(2, pieces.n_samples)
     for rows, columns in pieces.pairs.tiles():
         _, q = _tile(pieces, W, rows, columns)
         part = soft_sum(np.broadcast_to(q, (2, *q.shape)), sigma, pieces.target(rows, columns))
@@ -102,8 +101,8 @@ def _class_scores(q: Array, share: Array, sigma: float) -> ClassScores:
     return ClassScores(sums.free_energy(sigma).T, distance.T)
 
 
-def _nobody(*shape: int) -> SoftSum:
-    # The sum over nobody: any floor that is merged with it is lower.
+def _empty_sum(*shape: int) -> SoftSum:
+    # Any floor that is merged with it is lower.
     return SoftSum(np.full(shape, np.inf), np.zeros(shape))
 
 
@@ -114,7 +113,7 @@ def _merge_into(sums: SoftSum, rows: Codes, part: SoftSum, sigma: float) -> None
 
 @dataclass(frozen=True)
 class PlainPass:
-    """The passes over one table; the same interface as ``compiled.CompiledPass``."""
+    """The passes over one table; the same interface as ``passes.CompiledPass``."""
 
     pieces: Pieces
     anchor_weight: Array
@@ -122,6 +121,10 @@ class PlainPass:
     def with_anchor_weight(self, anchor_weight: Array) -> PlainPass:
         """The same table with other anchor weights."""
         return replace(self, anchor_weight=anchor_weight)
+
+    def with_threads(self, n_threads: int) -> PlainPass:
+        """The same: it runs on one thread."""
+        return self
 
     def release(self) -> None:
         """Nothing is kept between passes."""

@@ -9,8 +9,7 @@ from immigrate.core.couplings import soft_coupling
 from immigrate.core.differences import ColumnDifferences
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic
 from immigrate.core.objective import anchor_cost
-from immigrate.core.pairs import Pairs
-from immigrate.kernels.pieces import Pieces
+from immigrate.kernels import Pairs, Pieces
 
 ALL = Cubic.of_all(3)
 

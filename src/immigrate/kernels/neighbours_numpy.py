@@ -8,11 +8,51 @@ from misses. One anchor at a time: O(n p) memory.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.mixed_table import COMPLETE, MixedTable
-from immigrate.kernels.nearest_rule import TIE, Nearest, Pairs
+
+# Distances that agree to this relative accuracy are equally far: they differ by rounding only.
+TIE = 1e-12
+
+
+class Nearest(NamedTuple):
+    """Who is near: the k nearest candidates of each group, by which distance.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        k; a group with fewer candidates counts as a whole.
+    is_per_class : bool
+        Whether every other class is a group of its own (ReliefF) or the misses of all
+        classes are one (Relief).
+    is_squared : bool
+        Distances are sums of squared differences (Euclidean) or of differences (Manhattan).
+    """
+
+    n_neighbors: int = 1
+    is_per_class: bool = False
+    is_squared: bool = True
+
+
+class NeighbourPairs(NamedTuple):
+    """Anchors and their neighbours, one entry a pair.
+
+    Attributes
+    ----------
+    anchor, neighbour : ndarray of int
+    weight : ndarray
+    distance : ndarray
+        Weighted sum of the differences, squared ones for a squared distance.
+    """
+
+    anchor: np.ndarray
+    neighbour: np.ndarray
+    weight: np.ndarray
+    distance: np.ndarray
 
 
 def differences(table: MixedTable, i: int) -> Array:
@@ -33,7 +73,7 @@ def differences(table: MixedTable, i: int) -> Array:
     return d
 
 
-def nearest_pairs(table: MixedTable, anchors: Codes, w: Array, rule: Nearest) -> Pairs:
+def nearest_pairs(table: MixedTable, anchors: Codes, w: Array, rule: Nearest) -> NeighbourPairs:
     """Each anchor with its nearest samples of every group of candidates."""
     rows = []
     for i in anchors:
@@ -45,7 +85,7 @@ def nearest_pairs(table: MixedTable, anchors: Codes, w: Array, rule: Nearest) ->
             rows.append(
                 (np.full(is_near.sum(), i), j[is_near], share[is_near], distance[j[is_near]])
             )
-    return Pairs(*(np.concatenate(column) for column in zip(*rows)))
+    return NeighbourPairs(*(np.concatenate(column) for column in zip(*rows)))
 
 
 def nearest_coupling(distance: Array, n_neighbors: int) -> Array:
@@ -58,7 +98,7 @@ def nearest_coupling(distance: Array, n_neighbors: int) -> Array:
     return (is_closer + is_tied * (k - is_closer.sum()) / is_tied.sum()) / k
 
 
-def difference_sum(table: MixedTable, pairs: Pairs, *, is_squared: bool) -> Array:
+def difference_sum(table: MixedTable, pairs: NeighbourPairs, *, is_squared: bool) -> Array:
     """Weighted sum of the differences of `pairs`, feature by feature."""
     total = np.zeros(table.values.shape[1])
     for i in np.unique(pairs.anchor):

@@ -1,0 +1,364 @@
+"""The passes, compiled: what ``numpy_pass`` defines, at the speed of the machine.
+
+For column differences, linear, quadratic and cubic forms and classes as targets. This file cuts
+the tiles of a layout into parts for threads, calls the two sweeps (``sweeps`` says what they do)
+and reads the results. What the first sweep leaves is called a state: (floor, Z, Y) of every
+sample, by class or by hits and misses, with
+
+    sum_j n_j exp(-q_ij / sigma) = Z_i exp(-floor_i / sigma) / n_i
+
+because Z and Y of a sample are n_i times too large, see ``tile_energies``.
+
+n^2 p^2 / 2 multiply-adds for a matrix W, n^2 more for each triple, and n^2 / 2 exponentials.
+Boltzmann factors that do not fit in scikit-learn's ``working_memory`` are computed twice: up to
+3/4 n^2 p^2 and n^2.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import reduce
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import sklearn
+
+from immigrate.arrays import Array, Codes
+from immigrate.core.targets import HIT, MISS
+from immigrate.kernels import ClassScores, MarginPass, pass_seconds
+from immigrate.kernels.layout import (
+    FIRST_PAIR,
+    LANES,
+    Layout,
+    kinds_of,
+    laid_out,
+    rectangular_tiles,
+    symmetric_tiles,
+)
+from immigrate.kernels.sweeps import (
+    Anchors,
+    Buffers,
+    Part,
+    Store,
+    Stretch,
+    Sweep,
+    Tilt,
+    energy_sweep,
+    new_buffers,
+    scatter_sweep,
+)
+from immigrate.kernels.threads import run_in_order
+from immigrate.kernels.tile_energies import (
+    EMPTY,
+    FLOOR,
+    MOMENT,
+    PARTITION,
+    Tables,
+    merge_states,
+)
+
+# Every part has sums and a gradient of its own, which are added up at the end. How many parts
+# there are depends on the work alone, so that any number of threads adds up the same parts.
+MOST_PARTS = 32
+PART_SECONDS = 1e-3
+# Compiled code does not hear Ctrl-C: it comes back this often, by the estimate.
+STRETCH_SECONDS = 0.2
+ROWS_PER_BATCH = 256
+
+
+class Plan(NamedTuple):
+    """How one pass is carried out. It depends on shapes only, never on the number of threads."""
+
+    n_parts: int
+    n_kept: int  # Boltzmann factors to keep between the sweeps
+    n_stretch: int  # pairs of one call of compiled code
+
+
+def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
+    """Keep what Boltzmann factors fit in memory; cut the tiles into parts of PART_SECONDS."""
+    n_numbers = sklearn.get_config()["working_memory"] * 2**20 / 8
+    n_problems, *features = weights.shape
+    seconds = n_problems * pass_seconds(n_pairs, math.prod(features))
+    # An eighth of the memory is for what parts need of their own, (floor, Z, Y) of every class and
+    # sample or a gradient; seven eighths are for Boltzmann factors.
+    in_memory = int(n_numbers / 8 / max(3 * n_problems * n_scores, weights.size))
+    n_parts = max(1, min(int(seconds / PART_SECONDS), MOST_PARTS, in_memory))
+    n_kept = min(n_pairs, int(n_numbers * 7 / 8 / n_problems))
+    return Plan(n_parts, n_kept, max(1, int(n_pairs * min(1.0, STRETCH_SECONDS / seconds))))
+
+
+class CompiledPass:
+    """The passes over one table.
+
+    With a float32 table the differences and distances are float32, and so are sums over one buffer
+    of pairs; all other sums, and results, are float64.
+
+    Parameters
+    ----------
+    layout : Layout
+    anchor_weight : ndarray of shape (n,)
+        D of Eq. 10.
+    n_threads : int
+        Results do not depend on it.
+    """
+
+    def __init__(self, layout: Layout, anchor_weight: Array, *, n_threads: int = 1) -> None:
+        self._layout, self._n_threads = layout, n_threads
+        self._weight = self._in_order(anchor_weight)
+        self._n_classes = len(layout.starts) - 1
+        self._tiles: Codes | None = None  # predictions never need them
+        self._last_store: tuple[tuple[Plan, int], Store] | None = None
+        self._spare_buffers: list[Buffers] = []
+
+    def with_anchor_weight(self, anchor_weight: Array) -> CompiledPass:
+        """The same table with other anchor weights; nothing is laid out again."""
+        # Laid out before the copy is made, so that both have the same ones.
+        self._training_tiles()
+        other = copy.copy(self)
+        other._weight = self._in_order(anchor_weight)
+        return other
+
+    def with_threads(self, n_threads: int) -> CompiledPass:
+        """The same table with another number of threads; nothing is laid out again."""
+        other = copy.copy(self)
+        other._n_threads = n_threads
+        return other
+
+    def release(self) -> None:
+        """Free what only training needs: Boltzmann factors as large as the working memory."""
+        self._last_store = self._tiles = None
+
+    def margin(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
+        """Cost, gradient and leave-one-out scores at `W`, shaped as the form has it.
+
+        The gradient is None, and its half of the work not done, if the cost is above
+        `reject_above`.
+        """
+        return self.margins([W], [sigma], reject_above=reject_above)[0]
+
+    def margins(
+        self, Ws: Sequence[Array], sigmas: Sequence[float], *, reject_above: float = np.inf
+    ) -> list[MarginPass]:
+        """`margin` of several (W, sigma) in one sweep: the differences are shared."""
+        layout, tiles = self._layout, self._training_tiles()
+        weights, sigma = self._packed(Ws, sigmas)
+        products, values = layout.packing.products, layout.table.values
+        tables = Tables(values, values, layout.kinds, products)
+        sweep = Sweep(tables, self._tilt(sigma), tiles, weights, sigma)
+        n_scores = len(layout.order) * self._n_classes
+        plan = plan_for(int(tiles[-1, FIRST_PAIR]), weights, n_scores)
+        # Not given back between passes: fresh pages cost as much as computing again.
+        if self._last_store is None or self._last_store[0] != (plan, len(sigma)):
+            # Parts with about the same number of pairs. A tile with more pairs than a part gives
+            # the same edge twice.
+            cuts = np.linspace(0, tiles[-1, FIRST_PAIR], plan.n_parts + 1)
+            edges = np.unique(np.searchsorted(tiles[:, FIRST_PAIR], cuts)).tolist()
+            kept = np.empty((len(sigma), plan.n_kept))
+            store = Store(tiles[:, FIRST_PAIR], kept, edges, plan.n_stretch)
+            self._last_store = ((plan, len(sigma)), store)
+        store = self._last_store[1]
+        state = self._training_state(sweep, store)
+        split = hits_and_misses(state, layout.starts, sigma)
+        costs = [self._cost(one, s) for one, s in zip(split, sigma)]
+        gradients: list[Array | None] = [None] * len(costs)
+        if min(costs) <= reject_above:
+            gradients = list(layout.packing.unpacked(self._gradients(sweep, store, split)))
+        return [
+            MarginPass(cost, gradient, self._leave_one_out_scores(one, s))
+            for cost, gradient, one, s in zip(costs, gradients, state, sigma)
+        ]
+
+    def scores_many(
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float]
+    ) -> list[ClassScores]:
+        """Scores of every row of `X_new` against each class, of several (W, sigma) at once."""
+        X_new = X_new.astype(self._layout.table.values.dtype, copy=False)
+        layout = self._layout.with_gaps_of(X_new)
+        weights, sigma = self._packed(Ws, sigmas)
+        batches = [X_new[i : i + ROWS_PER_BATCH] for i in range(0, len(X_new), ROWS_PER_BATCH)]
+        states = run_in_order(
+            lambda batch: self._new_sample_state(layout, batch, weights, sigma),
+            batches,
+            self._n_threads,
+        )
+        state = np.concatenate(states, axis=-1)
+        return [class_scores(one, s, 0.0) for one, s in zip(state, sigma)]
+
+    def _in_order(self, anchor_weight: Array) -> Array:
+        """Anchor weights in the order of the layout, 0 of samples that are no anchors."""
+        layout, weight = self._layout, np.zeros(len(anchor_weight))
+        weight[layout.anchors] = anchor_weight[layout.order[layout.anchors]]
+        return weight
+
+    def _training_tiles(self) -> Codes:
+        if self._tiles is None:
+            self._tiles = symmetric_tiles(self._layout.runs, self._layout.shape)
+        return self._tiles
+
+    def _packed(self, Ws: Sequence[Array], sigmas: Sequence[float]) -> tuple[Array, Array]:
+        """Weights and sigmas as the sweeps read them."""
+        weights = self._layout.packing.packed(Ws)
+        dtype = self._layout.table.values.dtype
+        return weights.astype(dtype, copy=False), np.array(sigmas, dtype=float)
+
+    def _tilt(self, sigma: Array, n_new: int | None = None) -> Tilt | None:
+        """Of the table against itself, or of new samples, which count once."""
+        if self._layout.log_count is None:
+            return None
+        columns = np.concatenate([self._layout.log_count, np.zeros(LANES)])
+        rows = columns if n_new is None else np.zeros(n_new + LANES)
+        return Tilt(np.outer(sigma, rows), np.outer(sigma, columns))
+
+    def _training_state(self, sweep: Sweep, store: Store) -> Array:
+        """First sweep: (floor, Z, Y) of every class and sample."""
+
+        def part_state(part: Part) -> Array:
+            state = new_state(len(sweep.sigma), self._n_classes, len(self._layout.order))
+            buffers = self._taken_buffers(len(sweep.sigma))
+            for stretch in store.for_first_sweep(part):
+                energy_sweep(sweep, stretch, buffers.energy, state)
+            self._spare_buffers.append(buffers)
+            return state
+
+        # In the order of the parts, whichever thread was ready first: sums have the same last bit.
+        state, *others = run_in_order(part_state, store.parts, self._n_threads)
+        for other in others:
+            merge_states(state, other, sweep.sigma)
+        return state
+
+    def _gradients(self, sweep: Sweep, store: Store, split: Array) -> Array:
+        """Second sweep: the gradient of every problem, packed as the weights are."""
+        # A contiguous copy: for a strided view the sweep would have to be compiled once more.
+        floor, Z = split[:, :, FLOOR].copy(), split[:, :, PARTITION]
+        # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
+        everywhere = isinstance(self._layout.anchors, slice)
+        pull = self._weight / (Z if everywhere else np.where(Z > 0, Z, 1.0))
+        # Couplings below this do not change the gradient: all n^2 of them together stay below one
+        # rounding error of the sum, because anchor weights sum to about 1.
+        rounding = np.finfo(self._layout.table.values.dtype).eps
+        negligible = float(rounding * self._weight.sum() / len(self._weight) ** 2)
+        anchors = Anchors(floor, pull, negligible)
+
+        def part_gradient(part: Part) -> Array:
+            gradient = np.zeros(sweep.weights.shape)
+            buffers = self._taken_buffers(len(sweep.sigma))
+            for stretch, is_lost in store.for_second_sweep(part):
+                if is_lost:
+                    # The factors alone; their sums are known from the first sweep.
+                    energy_sweep(sweep, stretch, buffers.energy, EMPTY_STATE)
+                scatter_sweep(sweep, stretch, buffers.scatter, anchors, gradient)
+            self._spare_buffers.append(buffers)
+            return gradient
+
+        return reduce(np.add, run_in_order(part_gradient, store.parts, self._n_threads))
+
+    def _cost(self, split: Array, sigma: float) -> float:
+        own = self._layout.anchors
+        energy = free_energy(split[:, :, own], sigma, self._anchor_log_count())
+        return float(self._weight[own] @ (energy[HIT] - energy[MISS]))
+
+    def _leave_one_out_scores(self, state: Array, sigma: float) -> ClassScores:
+        """Scores in the order of the table, NaN for samples that are no anchors."""
+        own, order = self._layout.anchors, self._layout.order
+        found = class_scores(state[:, :, own], sigma, self._anchor_log_count())
+        energy, distance = np.empty((2, len(order), len(state)))
+        if not isinstance(own, slice):
+            energy[:], distance[:] = np.nan, np.nan
+        energy[order[own]], distance[order[own]] = found.free_energy, found.distance
+        return ClassScores(energy, distance)
+
+    def _anchor_log_count(self) -> Array | float:
+        log_count = self._layout.log_count
+        return 0.0 if log_count is None else log_count[self._layout.anchors]
+
+    def _new_sample_state(
+        self, layout: Layout, X_new: Array, weights: Array, sigma: Array
+    ) -> Array:
+        """(floor, Z, Y) of new samples for every class."""
+        references = [run for run in layout.runs if run.is_reference]
+        tiles = rectangular_tiles(len(X_new), references, layout.shape)
+        differences = layout.pieces.differences
+        rows = laid_out(differences.samples(X_new))
+        kinds = kinds_of(differences, rows, layout.table)
+        tables = Tables(rows.values, layout.table.values, kinds, layout.packing.products)
+        sweep = Sweep(tables, self._tilt(sigma, len(X_new)), tiles, weights, sigma)
+        n_tiles, scratch = len(tiles) - 1, np.empty((len(sigma), layout.shape.n_places))
+        floor = np.empty((len(sigma), n_tiles))
+        state = new_state(len(sigma), self._n_classes, len(X_new))
+        buffers = self._taken_buffers(len(sigma))
+        # Several tiles per call of compiled code, but not so many that Ctrl-C has to wait.
+        per_tile = len(sigma) * pass_seconds(layout.shape.n_places, math.prod(weights.shape[1:]))
+        n_together = max(1, int(STRETCH_SECONDS / per_tile))
+        for first in range(0, n_tiles, n_together):
+            last = min(first + n_together, n_tiles)
+            stretch = Stretch(first, last, scratch, floor, first_pair=0, is_kept=False)
+            energy_sweep(sweep, stretch, buffers.energy, state)
+        self._spare_buffers.append(buffers)
+        return state
+
+    def _taken_buffers(self, n_problems: int) -> Buffers:
+        """Scratch memory for one part, handed on from part to part: small tables notice.
+
+        Whoever takes it gives it back to the spare ones; what an error keeps is not missed.
+        """
+        # Threads share the spare ones: between a look and a grip they may be gone.
+        with suppress(IndexError):
+            buffers = self._spare_buffers.pop()
+            if len(buffers.energy.q) == n_problems:
+                return buffers
+        layout = self._layout
+        return new_buffers(
+            layout.shape,
+            n_problems,
+            layout.packing.n_together,
+            layout.table.values.dtype,
+            is_counted=layout.log_count is not None,
+            has_products=layout.packing.products is not None,
+        )
+
+
+def new_state(n_problems: int, n_classes: int, n: int) -> Array:
+    """(floor, Z, Y) before any pair was visited."""
+    state = np.zeros((n_problems, n_classes, 3, n))
+    state[:, :, FLOOR] = EMPTY
+    return state
+
+
+EMPTY_STATE = new_state(0, 0, 0)  # where sums are not wanted
+
+
+def hits_and_misses(state: Array, starts: Codes, sigma: Array) -> Array:
+    """(floor, Z, Y) of each sample's misses and hits, (problem, 2, 3, n), from those by class.
+
+    The samples of class c are starts[c] : starts[c + 1].
+    """
+    n_problems, n_classes, _, n = state.shape
+    split = np.empty((n_problems, 2, 3, n))
+    for c, (first, last) in enumerate(pairwise(starts.tolist())):
+        split[:, HIT, :, first:last] = state[:, c, :, first:last]
+        # The first class that is not one's own: 1 for class 0, else 0. Later ones are added below.
+        split[:, MISS, :, first:last] = state[:, int(c == 0), :, first:last]
+    # Two classes end here: the first fit of a process does not wait for `merge_states`.
+    if n_classes > 2:
+        misses, own = split[:, MISS, None].copy(), np.repeat(np.arange(n_classes), np.diff(starts))
+        for k in range(1, n_classes - 1):
+            other = k + (k >= own)  # the k-th class that is not one's own
+            merge_states(misses, np.take_along_axis(state, other[None, None, None], 1), sigma)
+        split[:, MISS] = misses[:, 0]
+    return split
+
+
+def free_energy(state: Array, sigma: float, log_count: Array | float) -> Array:
+    """F of every (class, sample) of one problem."""
+    return state[:, FLOOR] - sigma * (np.log(state[:, PARTITION]) - log_count)
+
+
+def class_scores(state: Array, sigma: float, log_count: Array | float) -> ClassScores:
+    """Scores of every sample of one problem."""
+    energy = free_energy(state, sigma, log_count)
+    distance = state[:, MOMENT] / state[:, PARTITION]
+    return ClassScores(energy.T, distance.T)
