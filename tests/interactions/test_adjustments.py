@@ -12,6 +12,7 @@ from immigrate.interactions.adjustments import (
     PValues,
     adjustment_of,
     benjamini_hochberg,
+    benjamini_yekutieli,
     bonferroni,
     holm,
     unadjusted,
@@ -42,6 +43,48 @@ def test_false_discovery_rate_is_that_of_scipy():
     np.testing.assert_allclose(adjusted(benjamini_hochberg, P), expected)
 
 
+# The p-values of Benjamini and Hochberg's paper, and `multipletests(.., method="fdr_by")` of
+# statsmodels 0.15 for both lists.
+FROM_STATSMODELS = [
+    (P, [0.1522222222, 0.0114166667, 0.85625, 0.0570833333, 1.0]),
+    (
+        [
+            0.001,
+            0.008,
+            0.039,
+            0.041,
+            0.042,
+            0.06,
+            0.074,
+            0.205,
+            0.212,
+            0.216,
+            0.222,
+            0.251,
+            0.269,
+            0.275,
+            0.34,
+        ],
+        [
+            0.0497734349,
+            0.1990937396,
+            *([0.4180968531] * 3),
+            0.497734349,
+            0.5261763118,
+            *([0.9776924712] * 7),
+            1.0,
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("p", "expected"), FROM_STATSMODELS, ids=["short", "paper"])
+def test_any_dependence_costs_the_harmonic_sum(p, expected):
+    found = adjusted(benjamini_yekutieli, p)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(found, stats.false_discovery_control(p, method="by"))
+
+
 @pytest.mark.parametrize("one", WITHOUT_DRAWS, ids=lambda one: str(one.name))
 def test_tests_that_are_not_listed_count(one):
     small, everything = np.sort(P)[:2], adjusted(one.log_adjusted, np.sort(P))
@@ -63,7 +106,7 @@ def test_no_adjusted_p_is_below_the_p_or_above_one(one):
         assert np.all(found >= log_p)
 
 
-@pytest.mark.parametrize("method", [benjamini_hochberg])
+@pytest.mark.parametrize("method", [benjamini_hochberg, benjamini_yekutieli])
 def test_tests_rejected_before_count_as_tests_and_as_finds(method):
     """As if they were listed with p-values of 0."""
     everything = adjusted(method, np.r_[1e-300, 1e-300, P])
@@ -75,6 +118,7 @@ def test_a_name_stands_for_its_formula():
         "holm": holm,
         "bonferroni": bonferroni,
         "fdr_bh": benjamini_hochberg,
+        "fdr_by": benjamini_yekutieli,
         "westfall-young": westfall_young,
         None: unadjusted,
     }

@@ -48,12 +48,12 @@ class InteractionTest(StoredEstimator):
 
     Parameters
     ----------
-    adjust : {"holm", "bonferroni", "fdr_bh", "westfall-young", None} or WestfallYoung, \
+    adjust : {"holm", "bonferroni", "fdr_bh", "fdr_by", "westfall-young", None} or WestfallYoung, \
             default="holm"
         How p-values are adjusted for the number of tests. "holm" and "bonferroni" control the
         family-wise error rate under any dependence, "westfall-young" by the smallest p-value over
-        labels drawn from the null model (`WestfallYoung` has options), "fdr_bh" controls the
-        false discovery rate, None nothing.
+        labels drawn from the null model (`WestfallYoung` has options). "fdr_bh" controls the
+        false discovery rate, "fdr_by" under any dependence. None adjusts nothing.
     alpha : float, default=0.05
         Significance level for `selected_`.
     stepwise : bool, default=True

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy import special
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
@@ -74,9 +75,19 @@ def holm(p_values: PValues) -> Array:
 
 def benjamini_hochberg(p_values: PValues) -> Array:
     """False discovery rate: each p-value times the tests over its rank."""
+    return _step_up(p_values, 1.0)
+
+
+def benjamini_yekutieli(p_values: PValues) -> Array:
+    """The same under any dependence: times the sum of 1 / i over all tests i."""
+    # Without a loop: there may be millions of tests.
+    return _step_up(p_values, special.digamma(p_values.n_all + 1) + np.euler_gamma)
+
+
+def _step_up(p_values: PValues, factor: float) -> Array:
     order = np.argsort(p_values.log_p, kind="stable")
     ranks = p_values.n_found + np.arange(1, len(order) + 1)
-    scaled = p_values.log_p[order] + np.log(p_values.n_all / ranks)
+    scaled = p_values.log_p[order] + np.log(factor * (p_values.n_all / ranks))
     # From the largest p down: a test is rejected if any with a larger p is.
     return _in_given_order(np.minimum.accumulate(scaled[::-1])[::-1], order)
 
@@ -157,6 +168,12 @@ ADJUSTMENTS: dict[str | None, Adjustment] = {
         Adjustment("holm", holm, "Holm's method", FAMILY_WISE),
         Adjustment("bonferroni", bonferroni, "Bonferroni's method", FAMILY_WISE),
         Adjustment("fdr_bh", benjamini_hochberg, "Benjamini and Hochberg's method", DISCOVERIES),
+        Adjustment(
+            "fdr_by",
+            benjamini_yekutieli,
+            "Benjamini and Yekutieli's method for any dependence",
+            DISCOVERIES,
+        ),
         Adjustment(
             "westfall-young",
             westfall_young,
