@@ -54,7 +54,7 @@ def screen_row(X, y, sigma):
 def pair_rank(X, y, **screening):
     """Rank of the pure pair's |weight| among all pairs of the model, and how many there are."""
     model = ImmigrateClassifier(sigma=1.0, screen=Screen("im4e", **screening)).fit(X, y)
-    table = model.interactions(test=False)
+    table = model.interactions()
     table = table[table["kind"] == "pair"].reset_index(drop=True)
     is_pair = table["feature_1"].isin(PAIR) & table["feature_2"].isin(PAIR)
     return table.index[is_pair][0] + 1, len(table)

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from immigrate import ImmigrateClassifierCV
+from immigrate import ImmigrateClassifierCV, InteractionTest
 from immigrate.datasets import make_trial
 
 TRUE = {"treatment × variant": "#b2182b", "age": "#2166ac", "severity": "#2166ac"}
@@ -14,8 +14,8 @@ N_SHOWN = 30
 def draw() -> Figure:
     """Two rows of bars over the same features and pairs, each in its own order."""
     trial = make_trial(random_state=0).set_index("patient")
-    table = ImmigrateClassifierCV().fit(trial.drop(columns="outcome"), trial["outcome"])
-    table = table.interactions()
+    X, y = trial.drop(columns="outcome"), trial["outcome"]
+    table = ImmigrateClassifierCV().fit(X, y).interactions(test=InteractionTest().fit(X, y))
     second = table["feature_2"].where(table["feature_2"].notna(), None)
     table["name"] = [a if b is None else f"{a} × {b}" for a, b in zip(table["feature_1"], second)]
     table["size_of_weight"] = table["weight"].abs()

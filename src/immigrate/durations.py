@@ -32,11 +32,6 @@ PROJECTION_PRODUCTS, FEWEST_FEATURES_PROJECTED = 5.0, 256
 # Terms times samples times rows of F that are tested exactly: about ten seconds of one core.
 MOST_EXACT_WORK = 1e10
 MOST_EXACT_TERMS = 200_000
-# Multiply-adds of a test that nobody asked for: 1e8 took 0.7 to 2.3 seconds of one core, from
-# 400 x 15 to 3,000 x 20 and with up to 5 classes, where one pair is found. Each feature has about
-# 5 columns in the null model, whose fit costs as much as FIT_PASSES passes over them.
-MOST_UNASKED_WORK = 4e8
-COLUMNS_PER_FEATURE, FIT_PASSES = 5, 600
 # Shares of the multiply rate at which the stages of a test run, measured with
 # benchmarks/size/test_at_size.py.
 FIT_SHARE, SCAN_SHARE, EXACT_SHARE = 0.2, 0.6, 0.2
@@ -128,23 +123,6 @@ def multiply_rate() -> float:
         A @ A
         best = min(best, time.perf_counter() - start)
     return 2.0 * PROBED_SIDE**3 / max(best, 1e-9)
-
-
-def takes_seconds(n_samples: int, n_features: int, n_classes: int) -> bool:
-    """Whether a test of all pairs ends within seconds, by an estimate of the work.
-
-    Examples
-    --------
-    >>> from immigrate.durations import takes_seconds
-    >>> [takes_seconds(*shape, 2) for shape in [(500, 50), (5000, 20), (300, 300), (20000, 20)]]
-    [True, True, False, False]
-    """
-    n_logits = max(n_classes - 1, 1)
-    width = COLUMNS_PER_FEATURE * n_features
-    # Each pair costs a product with F, which has the columns of the null model or as many rows as
-    # there are samples.
-    of_pairs = n_features * (n_features - 1) / 2 * min(width, n_samples)
-    return n_samples * n_logits**2 * (of_pairs + FIT_PASSES * width) <= MOST_UNASKED_WORK
 
 
 def exceeds_exact_tests(n_terms: float, n_samples: int, n_columns: int, n_logits: int) -> bool:

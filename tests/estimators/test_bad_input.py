@@ -219,7 +219,7 @@ def test_odd_tables_give_finite_answers(name, sigma, constraint, scale):
         model.model_ = replace(model.model_, rule=rule)
         np.testing.assert_allclose(model.predict_proba(table).sum(axis=1), 1)
         assert np.isfinite(model.decision_function(table)).all()
-    assert np.isfinite(model.interactions(test=False)["share"]).all()
+    assert np.isfinite(model.interactions()["share"]).all()
 
 
 def test_nothing_to_learn_keeps_the_start_and_says_so():

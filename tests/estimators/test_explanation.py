@@ -117,7 +117,7 @@ class TestSums:
     def test_parts_are_those_of_features_and_pairs_with_a_weight(self, rule, wine):
         model = ImmigrateClassifier(rule=rule, penalty="prune").fit(*wine)
         terms = assert_explains(model, wine[0]).terms
-        table = model.interactions(test=False)
+        table = model.interactions()
         used = table.loc[table["weight"] != 0, TERM]
         named = terms[terms["kind"].isin(["main", "pair"])]
         assert len(used) < len(table)

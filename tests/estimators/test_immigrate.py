@@ -140,7 +140,7 @@ class TestTable:
     def test_every_feature_and_pair_is_listed_with_its_name(self, wine):
         X, y = wine
         model = ImmigrateClassifier().fit(X, y)
-        table = model.interactions(test=False)
+        table = model.interactions()
         p = X.shape[1]
         assert len(table) == p * (p + 1) // 2
         assert (table["kind"] == "main").sum() == p

@@ -92,7 +92,7 @@ def test_chosen_model_is_the_fitted_model(wine):
     assert path.gap_ <= 1e-3
     assert np.count_nonzero(np.triu(path.weight_matrix_)) == chosen["n_weights"]
     assert list(path.get_feature_names_out()) == list(X.columns)
-    assert len(path.interactions(test=False)) == 91
+    assert len(path.interactions()) == 91
 
 
 def test_path_is_kept(wine):

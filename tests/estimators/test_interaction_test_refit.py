@@ -9,7 +9,7 @@ from interaction_problems import additive_data, xor_data
 
 import immigrate.estimators._interaction_test as estimator_module
 import immigrate.estimators.tested_terms as terms_module
-from immigrate import ImmigrateClassifier, InteractionTest
+from immigrate import InteractionTest
 from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
 
 STAGES = [
@@ -91,14 +91,3 @@ def test_values_that_were_read_give_what_the_table_gives():
     again = fitted_on_read(InteractionTest(), read)
     pd.testing.assert_frame_equal(again.table_, test.table_, check_exact=True)
     pd.testing.assert_frame_equal(again.selected_, test.selected_, check_exact=True)
-
-
-def test_columns_that_are_no_features_do_not_count_as_screened_out(recwarn):
-    X, y = xor_data()
-    table = pd.DataFrame(X, columns=list("abcdef")).assign(name=[f"P{i}" for i in range(len(y))])
-    model = ImmigrateClassifier().fit(table, y)
-    n_warned = len(recwarn)
-    weights = model.interactions(test=True)
-    assert len(recwarn) == n_warned
-    assert set(weights.loc[weights["is_found"], "feature_1"]) == {"a"}
-    assert "name" not in weights["feature_1"].to_numpy()

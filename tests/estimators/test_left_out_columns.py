@@ -12,6 +12,7 @@ from immigrate import (
     Columns,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
+    InteractionTest,
     Screen,
 )
 from immigrate.columns import ColumnWarning
@@ -65,7 +66,9 @@ class TestLeftOut:
         X = X.drop(columns="grade").assign(code=[f"P{i:03d}" for i in range(len(X))])
         with pytest.warns(ColumnWarning, match="Column 'code'"):
             model = ImmigrateClassifier().fit(X, y)
-        table = model.interactions(test=True)
+        with pytest.warns(ColumnWarning, match="Column 'code'"):
+            test = InteractionTest().fit(X, y)
+        table = model.interactions(test=test)
         pairs = table[table["kind"] == "pair"]
         assert pairs["p_value"].notna().all()
         first = pairs.nsmallest(1, "p_value").iloc[0]

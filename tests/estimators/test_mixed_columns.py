@@ -180,7 +180,7 @@ class TestLevels:
         np.testing.assert_allclose(
             model.feature_importances_, size.sum(axis=1) / size.sum(), rtol=1e-12
         )
-        table = model.interactions(test=False)
+        table = model.interactions()
         assert len(table) == 15
         assert table["share"].sum() == pytest.approx(1)
         im4e = IM4EClassifier(columns=Columns(nominal="levels")).fit(X, y)

@@ -79,7 +79,7 @@ def test_weight_matrix_is_the_mean_of_the_members(mixture):
     fitted = mixture.model_
     mean = sum(one.share * fitted.points[one.point].weights for one in fitted.members)
     np.testing.assert_allclose(mixture.weight_matrix_, unit(mean))
-    assert mixture.interactions(test=False)["weight"].abs().max() > 0
+    assert mixture.interactions()["weight"].abs().max() > 0
 
 
 def test_left_out_samples_are_likelier_than_under_the_best_member(wine, mixture):

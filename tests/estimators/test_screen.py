@@ -52,7 +52,7 @@ class TestNames:
         )
 
     def test_interactions_name_the_originals(self, model):
-        table = model.interactions(test=False)
+        table = model.interactions()
         kept = list(model.get_feature_names_out())
         assert len(table) == len(kept) * (len(kept) + 1) // 2
         assert set(table["feature_1"]) == set(kept)

@@ -8,7 +8,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import IM4EClassifier, ImmigrateClassifier, InteractionNetworkDisplay
+from immigrate import (
+    IM4EClassifier,
+    ImmigrateClassifier,
+    InteractionNetworkDisplay,
+    InteractionTest,
+)
 from immigrate.datasets import make_xor
 from immigrate.estimators.weight_table import interaction_table
 from immigrate.plotting._interaction_network import (
@@ -86,17 +91,18 @@ def test_circles_of_features_that_matter_are_dark(table):
     assert shown == {"a": hexed(NOT_SHOWN), "b": hexed(SHOWN), "c": hexed(NOT_SHOWN)}
 
 
-def test_pairs_are_tested_by_default():
+def test_pairs_that_a_test_found_are_shown_as_such():
     X, y = make_xor(200, 4, noise=0.1, random_state=0)
-    display = InteractionNetworkDisplay.from_estimator(ImmigrateClassifier().fit(X, y))
+    model, test = ImmigrateClassifier().fit(X, y), InteractionTest().fit(X, y)
+    display = InteractionNetworkDisplay.from_estimator(model, test=test)
     assert lines(display)["a", "b"][0] == hexed(FOUND)
 
 
 def test_mirrors_of_a_pair_have_the_colour_of_the_others():
     X, y = make_xor(400, 4, noise=0.1, random_state=0)
     X["like_a"] = X["a"] + 0.3 * np.random.default_rng(0).standard_normal(len(X))
-    model = ImmigrateClassifier().fit(X, y)
-    display = InteractionNetworkDisplay.from_estimator(model, test=True)
+    model, test = ImmigrateClassifier().fit(X, y), InteractionTest().fit(X, y)
+    display = InteractionNetworkDisplay.from_estimator(model, test=test)
     small = display.pairs_[display.pairs_["p_adjusted"] < 0.05]
     assert len(small) == 2
     found = [pair for pair, (color, _) in lines(display).items() if color == hexed(FOUND)]
@@ -119,9 +125,7 @@ def test_labels_do_not_overlap_and_stay_in_the_picture(top, size):
     X = X.rename(columns={"worst area": "area of the largest nucleus of all, as photographed"})
     model = ImmigrateClassifier().fit(X, y)
     figure = FigureCanvasAgg(mpl.figure.Figure(figsize=size, layout="constrained")).figure
-    display = InteractionNetworkDisplay.from_estimator(
-        model, test=False, top=top, ax=figure.add_subplot()
-    )
+    display = InteractionNetworkDisplay.from_estimator(model, top=top, ax=figure.add_subplot())
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
     extent = mpl.text.Text.get_window_extent

@@ -330,7 +330,7 @@ def test_names_are_text_and_never_markup(small):
 def test_every_pair_is_on_the_page_with_evidence_and_weight(monk):
     pairs = monk.summary["pairs"]
     assert len(pairs["a"]) == 15
-    expected = monk.estimator.interactions(test=True)
+    expected = monk.table
     expected = expected[expected["kind"] == "pair"]
     known = {
         frozenset((row.feature_1, row.feature_2)): (row.p_value, row.weight, row.is_found)
@@ -345,7 +345,7 @@ def test_every_pair_is_on_the_page_with_evidence_and_weight(monk):
 
 def test_one_pair_has_one_adjusted_p_everywhere(monk):
     (pair,) = monk.summary["test"]["found"]
-    row = monk.estimator.interactions(top=1).iloc[0]
+    row = monk.estimator.interactions(top=1, test=monk.test).iloc[0]
     both = [row, monk.test.selected_.iloc[0], monk.test.table_.iloc[0], monk.table.iloc[0]]
     assert len({one["p_adjusted"] for one in both}) == 1
     assert pair["p_adjusted"] == pytest.approx(row["p_adjusted"], rel=1e-3)

@@ -142,7 +142,9 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
     >>> model = ImmigrateClassifier(sigma=0.5).fit(X, y)
     >>> model.score(X, y)
     1.0
-    >>> table = model.interactions(top=2)  # by evidence; weights say what the model uses
+    >>> from immigrate import InteractionTest
+    >>> test = InteractionTest().fit(X, y)
+    >>> table = model.interactions(top=2, test=test)  # by evidence, with the model's weights
     >>> table[["feature_1", "feature_2"]].values.tolist()
     [['head_shape', 'body_shape'], ['jacket_color', None]]
 

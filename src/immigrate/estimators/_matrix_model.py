@@ -11,29 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
 from immigrate.columns import ColumnReader
-from immigrate.durations import takes_seconds
 from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators.model_evidence import (
-    evidence_table,
-    fitted_on_model,
-    given_table,
-    seen_classes,
-)
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.estimators.weight_table import feature_share, interaction_table, is_false, pair_test
-from immigrate.progress import warn_user
+from immigrate.estimators.weight_table import (
+    evidence_table,
+    feature_share,
+    fitted_pair_test,
+    interaction_table,
+)
 from immigrate.scikit_learn import checked_feature_names
-
-WEIGHTS_ALONE = "These are weights alone, which are no evidence. "
-TAKES_LONG = WEIGHTS_ALONE + (
-    "Tests of {n} samples and {p} features take long: test=True runs them, test=False asks for "
-    "weights."
-)
-UNKNOWN_TABLE = (
-    "The model does not hold the whole table: it keeps prototypes of the samples, or not the "
-    "features that did not pass its screen. Run InteractionTest().fit(X, y) instead."
-)
-ONE_CLASS = "The sample weights leave one class; there is nothing to test."
 
 
 class WeightMatrixModel(StoredEstimator):
@@ -46,38 +32,38 @@ class WeightMatrixModel(StoredEstimator):
     model_: Any
     column_reader_: ColumnReader
 
-    def interactions(self, top: int | None = None, *, test: Any = "auto") -> pd.DataFrame:
-        """Every feature and every pair of features: first the evidence, then the weight.
+    def interactions(
+        self, top: int | None = None, *, test: InteractionTest | None = None
+    ) -> pd.DataFrame:
+        """Every feature and every pair of features with its weight, after evidence if there is.
 
-        Two questions have two answers. Whether a feature matters, or two features act together
-        beyond their own effects, is answered by `InteractionTest` on the training samples. What
-        the model uses to tell the classes apart is its weights, which prove nothing: two
-        features with strong effects of their own raise the weight of their pair, a pair that
-        matters only together can have a small one, and on noise some weight is the largest.
+        Two questions have two answers. What the model uses to tell the classes apart is its
+        weights, which prove nothing: two features with strong effects of their own raise the
+        weight of their pair, a pair that matters only together can have a small one, and on noise
+        some weight is the largest. Whether a feature matters, or two features act together beyond
+        their own effects, is answered by `InteractionTest`.
 
         Parameters
         ----------
         top : int, optional
             Only the first so many rows. By default all.
-        test : "auto", bool or InteractionTest, default="auto"
-            "auto" runs the test if that takes seconds; if not, a warning says so. True runs it
-            however long it takes, False gives the weights alone, the largest first. An
-            `InteractionTest` has options; its categorical features are those of the model.
-            After a screen the whole table is tested. Sample weights given to `fit` are scaled
-            to the effective sample size.
+        test : InteractionTest, optional
+            A test that was fitted on the same table; its evidence comes first, for the whole
+            table also where a screen has left features out of the model. Without it the table
+            has weights alone. No test is fitted here.
 
         Returns
         -------
         pandas.DataFrame
-            By evidence: features that are detected and pairs that are found, then the others,
-            each by p-value. Columns:
+            The largest weights first, or by evidence: features that are detected and pairs that
+            are found, then the others, each by p-value. Columns:
 
             `feature_1`, `feature_2` (None for a main effect), `kind` ("main" or "pair");
 
             `p_value`, `p_adjusted` (among all features, or among all pairs), `is_found` (for a
             pair: in `selected_` of the test, which leaves out pairs that only mirror another),
             `size`, `size_low`, `size_high` and `direction`, as in `features_` and `table_` of
-            the test; not with ``test=False``;
+            the test; only with a test;
 
             `weight` (used by the model: the entry of W, 0 for what did not pass a screen),
             `share` (of the sum of the sizes of all weights) and `rank` by it. A pair adds
@@ -89,41 +75,18 @@ class WeightMatrixModel(StoredEstimator):
         check_is_fitted(self)
         if top is not None:
             check_count("top", top)
-        tested = self._tested(test)
-        if tested is None:
-            return self._weights(top)
-        return evidence_table(self._weights(), tested).iloc[:top]
+        weights = self._weights()
+        if test is None:
+            return weights.iloc[:top]
+        test = fitted_pair_test(test, self.get_feature_names_out())
+        return evidence_table(weights, test).iloc[:top]
 
-    def _weights(self, top: int | None = None) -> pd.DataFrame:
+    def _weights(self) -> pd.DataFrame:
         """The weights alone, the largest first."""
         encoding, weights = self.model_.references.encoding, self.model_.weights
         # Sizes are added up and not weights: two levels with opposite weights are both used.
         size = encoding.folded(np.abs(weights))
-        return interaction_table(encoding.folded(weights), size, self.get_feature_names_out(), top)
-
-    def _tested(self, test: Any) -> InteractionTest | None:
-        """The test of the table that the model was given; None where there is none to be made."""
-        if test is None or is_false(test):
-            return None
-        if isinstance(test, str) and test != "auto":
-            raise ValueError(
-                f"test must be 'auto', True, False, None or an InteractionTest, got {test!r}."
-            )
-        is_auto = isinstance(test, str)
-        test = pair_test(True if is_auto else test)
-        read = given_table(self)
-        if read is None:
-            raise_or_warn(is_auto, UNKNOWN_TABLE)
-        elif len(seen_classes(read)) < 2:
-            raise_or_warn(is_auto, ONE_CLASS)
-        elif is_auto and not takes_seconds(
-            len(read.values), read.values.shape[1], len(seen_classes(read))
-        ):
-            n, p = read.values.shape
-            warn_user(TAKES_LONG.format(n=n, p=p), UserWarning)
-        else:
-            return fitted_on_model(test, self, read)
-        return None
+        return interaction_table(encoding.folded(weights), size, self.get_feature_names_out())
 
     def get_support(self, indices: bool = False) -> Mask | Codes:
         """Which features the model uses: all of them, or those that passed the screen.
@@ -182,10 +145,3 @@ class WeightMatrixModel(StoredEstimator):
         if importances is None:
             raise AttributeError("screen_importances_ needs a screen, such as screen='im4e'.")
         return importances
-
-
-def raise_or_warn(is_auto: bool, message: str) -> None:
-    """Where no test can be made: an error if one was asked for, else a warning."""
-    if not is_auto:
-        raise ValueError(message)
-    warn_user(WEIGHTS_ALONE + message, UserWarning)

@@ -290,7 +290,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
                 f"pairs=True needs an estimator with interactions(), or a test to choose "
                 f"them; {self.estimator_!r} has none. Set test=True."
             )
-        weights = self.estimator_.interactions(test=False)
+        weights = self.estimator_.interactions()
         return weights[(weights["kind"] == "pair") & (weights["weight"] != 0)].head(self.n_pairs)
 
     def _get_support_mask(self) -> Mask:

@@ -12,6 +12,12 @@ from sklearn.base import BaseEstimator
 from immigrate.arrays import Array, Codes
 from immigrate.estimators._interaction_test import InteractionTest
 
+PAIR = ["feature_1", "feature_2"]
+EVIDENCE = ["p_value", "p_adjusted", "is_found", "size", "size_low", "size_high", "direction"]
+WEIGHT = ["weight", "share", "rank"]
+# What stands where the test says nothing.
+ABSENT: dict[str, Any] = dict.fromkeys(EVIDENCE, np.nan) | {"is_found": False, "direction": ""}
+
 
 def feature_share(W: Array) -> Array:
     """Share of each feature's row in the sum of all |W_ab|: its own weight and its pairs'."""
@@ -19,7 +25,7 @@ def feature_share(W: Array) -> Array:
     return size / size.sum()
 
 
-def interaction_table(W: Array, size: Array, names: Any, top: int | None = None) -> pd.DataFrame:
+def interaction_table(W: Array, size: Array, names: Any) -> pd.DataFrame:
     """Every feature and every pair of features, strongest first.
 
     Parameters
@@ -28,14 +34,12 @@ def interaction_table(W: Array, size: Array, names: Any, top: int | None = None)
     size : ndarray of shape (p, p)
         |W|; where a column has a weight per level, the sum of their sizes.
     names : array-like of p str
-    top : int, optional
-        Only this many rows.
     """
     names = np.asarray(names, dtype=object)
     a, b = np.triu_indices(len(W))
     weight = W[a, b]
     size = size[a, b]
-    order = np.argsort(-without_rounding(size), kind="stable")[:top]
+    order = np.argsort(-without_rounding(size), kind="stable")
     a, b = a[order], b[order]
     return pd.DataFrame(
         {
@@ -74,6 +78,63 @@ def term_columns(names: NDArray[np.object_], a: Codes, b: Codes) -> dict[str, An
     }
 
 
+def evidence_table(weights: pd.DataFrame, test: InteractionTest) -> pd.DataFrame:
+    """Every feature and pair by evidence, with the weights that the model gives them.
+
+    Rows of `weights`, and those of the test that have no weight because of a screen.
+    """
+    names = np.array([str(name) for name in test._effect_source.read.names], dtype=object)
+    tested = evidence_rows(test).pipe(_by_place, names)
+    weighed = _by_place(weights, names)
+    # Rows are known by their place in the matrix of all features; either table may lack some.
+    rows = tested.index.union(weighed.index, sort=False)
+    a, b = np.divmod(rows.to_numpy(), len(names))
+    table = pd.DataFrame(
+        {
+            **term_columns(names, a, b),
+            **{name: _values(tested[name], rows, ABSENT[name]) for name in EVIDENCE},
+            **{name: _values(weighed[name], rows, 0) for name in WEIGHT},
+        }
+    )
+    order = np.lexsort(
+        (
+            -without_rounding(table["share"].to_numpy()),
+            without_rounding(table["p_value"].to_numpy()),
+            # Approximate p-values, which have no adjusted one, after the exact ones.
+            table["p_adjusted"].isna(),
+            ~table["is_found"],
+        )
+    )
+    table = table.iloc[order].reset_index(drop=True)
+    is_unused = table["rank"] == 0
+    # What did not pass a screen has no weight to be ranked by, and comes last.
+    table.loc[is_unused, "rank"] = len(weights) + np.arange(1, is_unused.sum() + 1)
+    return table
+
+
+def evidence_rows(test: InteractionTest) -> pd.DataFrame:
+    """The features and pairs of a test as one table: the names and what there is to say."""
+    features = test.features_.rename(columns={"feature": "feature_1"})
+    is_shown = features["p_adjusted"] <= test._fitted_as["alpha"]
+    features = features.assign(feature_2=features["feature_1"], is_found=is_shown)
+    parts = [part[[*PAIR, *EVIDENCE]] for part in (features, test.table_) if len(part)]
+    # An empty part would have a say in the types of the columns.
+    return pd.concat(parts or [features[[*PAIR, *EVIDENCE]]], ignore_index=True)
+
+
+def _by_place(table: pd.DataFrame, names: Array) -> pd.DataFrame:
+    """`table` with each row known by its place in the matrix of all features."""
+    place = {name: i for i, name in enumerate(names)}
+    first = table["feature_1"].map(place).to_numpy(dtype=np.intp)
+    # A main effect has no second feature.
+    second = table["feature_2"].where(table["feature_2"].notna(), table["feature_1"])
+    return table.set_axis(first * len(names) + second.map(place).to_numpy(dtype=np.intp))
+
+
+def _values(column: pd.Series[Any], rows: pd.Index[Any], absent: Any) -> Any:
+    return column.reindex(rows, fill_value=absent).to_numpy()
+
+
 def is_false(value: Any) -> bool:
     """Whether a switch is off, in Python's or NumPy's way of saying it."""
     return isinstance(value, bool | np.bool_) and not value
@@ -87,4 +148,21 @@ def pair_test(test: Any) -> InteractionTest:
         raise ValueError(f"test must be True, False, None or an InteractionTest, got {test!r}.")
     if test.order != 2:
         raise ValueError(f"test has order={test.order}; pairs need InteractionTest(order=2).")
+    return test
+
+
+def fitted_pair_test(test: Any, names: Any) -> InteractionTest:
+    """A fitted test of pairs of the features with these names; anything else is refused."""
+    if not isinstance(test, InteractionTest):
+        raise ValueError(f"test must be None or a fitted InteractionTest, got {test!r}.")
+    if not hasattr(test, "table_"):
+        raise ValueError(f"{test!r} is not fitted; fit it on the same table first.")
+    if test._fitted_as["order"] != 2:
+        raise ValueError("test has order=3; pairs need InteractionTest(order=2).")
+    unknown = [name for name in names if name not in set(map(str, test._effect_source.read.names))]
+    if unknown:
+        raise ValueError(
+            f"test was fitted on a table without {unknown[0]!r}, a feature of the model; fit it "
+            "on the same table."
+        )
     return test

@@ -66,11 +66,12 @@ class InteractionNetworkDisplay:
 
     Examples
     --------
-    >>> from immigrate import ImmigrateClassifierCV, InteractionNetworkDisplay
+    >>> from immigrate import ImmigrateClassifierCV, InteractionNetworkDisplay, InteractionTest
     >>> from immigrate.datasets import make_monk1
     >>> X, y = make_monk1()
     >>> model = ImmigrateClassifierCV().fit(X, y)
-    >>> display = InteractionNetworkDisplay.from_estimator(model)
+    >>> test = InteractionTest().fit(X, y)
+    >>> display = InteractionNetworkDisplay.from_estimator(model, test=test)
     >>> found = display.pairs_[display.pairs_["is_found"]]
     >>> found[["feature_1", "feature_2"]].values.tolist()
     [['head_shape', 'body_shape']]
@@ -81,7 +82,7 @@ class InteractionNetworkDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, test: Any = "auto", top: int = 12, ax: Axes | None = None
+        cls, estimator: Any, *, test: Any = None, top: int = 12, ax: Axes | None = None
     ) -> Self:
         """Draw the pairs of a fitted model.
 
@@ -89,8 +90,8 @@ class InteractionNetworkDisplay:
         ----------
         estimator : estimator with `interactions`
             `ImmigrateClassifier`, `ImmigrateClassifierCV` or `BoostedImmigrateClassifier`.
-        test : "auto", bool or InteractionTest, default="auto"
-            As in `ImmigrateClassifier.interactions`: whether to test features and pairs.
+        test : InteractionTest, optional
+            A test that was fitted on the same table: the pairs that it found come first.
         top : int, default=12
             As in `plot`.
         ax : matplotlib Axes, optional

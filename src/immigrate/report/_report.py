@@ -17,7 +17,8 @@ from immigrate.columns import ColumnWarning
 from immigrate.durations import is_wide
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.default_model import default_model, words_of_screen
-from immigrate.estimators.model_evidence import evidence_table, given_table
+from immigrate.estimators.model_evidence import given_table
+from immigrate.estimators.weight_table import evidence_table
 from immigrate.files import write_text_whole
 from immigrate.progress import collected_warnings, print_line
 from immigrate.report._answers import in_lines
@@ -159,7 +160,7 @@ class Report:
     @property
     def table(self) -> pd.DataFrame:
         """Every feature and pair with its evidence and its weight, strongest evidence first."""
-        weights = _last_step(self.estimator).interactions(test=False)
+        weights = _last_step(self.estimator).interactions()
         return weights if self.test is None else evidence_table(weights, self.test)
 
     def html(self) -> str:

@@ -63,7 +63,7 @@ def summarised(
     """
     has_steps_before = estimator is not model and len(estimator) > 1
     values = read_table(model, estimator[:-1].transform(given.X) if has_steps_before else given.X)
-    weights = model.interactions(test=False)
+    weights = model.interactions()
     pairs = evidence.pairs(weights)
     summary: dict[str, Any] = {
         "format": FORMAT,

@@ -36,7 +36,7 @@ def fit(asked: Asked, out: Path, boosted: bool, jobs: int | None) -> None:
 
 def largest_weights(model: Any) -> list[list[str]]:
     """Names and shares of the features and pairs with the largest weights."""
-    table = model.interactions(test=False).sort_values("rank").head(MOST_SHOWN)
+    table = model.interactions().sort_values("rank").head(MOST_SHOWN)
     return [
         [
             str(row["feature_1"])
