@@ -44,12 +44,12 @@ from immigrate.estimators._choice import (
     left_out_split,
     weight_path,
 )
-from immigrate.estimators._fitted import RULES
 from immigrate.estimators._immigrate import base_training_data
 from immigrate.estimators._path_fits import path_solver
 from immigrate.estimators._task import learning_tasks
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.kernels import ClassScores
+from immigrate.margin.model import RULES
 
 # The experiments of the paper are not installed.
 sys.path.insert(0, str(Path(__file__).parents[2]))

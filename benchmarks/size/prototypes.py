@@ -21,8 +21,8 @@ import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 from immigrate import ClassCentres, ImmigrateClassifier
-from immigrate.estimators._kept import with_references
 from immigrate.files import whole_file
+from immigrate.margin.prototypes import with_references
 
 RESULTS = Path(__file__).parents[1] / "results" / "prototypes.csv"
 WAYS: dict[str, ClassCentres | None] = {

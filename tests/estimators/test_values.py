@@ -229,7 +229,7 @@ STAGES = {
     "layout": ("immigrate.problems.margin.pass_over", 0),
     "solver": ("immigrate.solvers.Descent.solution", 0),
     "later solver": ("immigrate.solvers.Descent.solution", 1),
-    "release": ("immigrate.estimators._fitted.References.release", 0),
+    "release": ("immigrate.margin.references.References.release", 0),
 }
 
 

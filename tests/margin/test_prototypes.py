@@ -19,7 +19,7 @@ from immigrate import (
     ImmigrateClassifierCV,
 )
 from immigrate.datasets import make_xor
-from immigrate.estimators._kept import kept, points, resolved_references
+from immigrate.margin.prototypes import kept, points, resolved_references
 
 WAYS = [
     ClassCentres(40),

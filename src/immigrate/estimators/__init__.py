@@ -14,9 +14,6 @@ Beside the classes, read these files in the order of a fit:
 ``_choice``             choosing sigma, penalty and rule along a path
 ``_variants``           ways of boosting
 ``_rounds``             training a learner of a round
-``_fitted``             what is left of a fit, and how it scores new samples
-``_margin_split``       what margins of new samples are made of
-``_explanation``        the same in names and words
 ``_margin_classifier``  predicting
 ``_triples``            which triples have a weight
 ``_matrix_model``       names, importances and the table of weights
@@ -40,7 +37,6 @@ from immigrate.estimators import relief
 from immigrate.estimators._boosting import BoostedImmigrateClassifier
 from immigrate.estimators._cubic import CubicImmigrateClassifier
 from immigrate.estimators._encoding import Columns
-from immigrate.estimators._explanation import Explanation
 from immigrate.estimators._im4e import IM4EClassifier
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
@@ -54,6 +50,7 @@ from immigrate.estimators._variants import PaperBoosting
 from immigrate.estimators.relief import *  # noqa: F403 - the family keeps its own list
 from immigrate.estimators.stored import OtherVersionWarning
 from immigrate.interactions.adjustments import WestfallYoung
+from immigrate.margin.explanation import Explanation
 
 __all__ = [
     "L1",

@@ -26,14 +26,11 @@ from immigrate.estimators._choice import (
     left_out_split,
     weight_path,
 )
-from immigrate.estimators._explanation import Explanation, named_explanation
-from immigrate.estimators._fitted import RULES, FittedVote
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
     base_classifier,
     base_training_data,
 )
-from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import with_mixed_input
 from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._penalty import Penalty, resolved_penalty
@@ -45,6 +42,9 @@ from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
+from immigrate.margin.explanation import Explanation, named_explanation
+from immigrate.margin.model import RULES, MarginModel, Member, Point
+from immigrate.margin.prototypes import as_it_predicts
 from immigrate.progress import print_line, report_progress
 from immigrate.solvers.boosting import Learner, Trainer, boosted
 
@@ -97,10 +97,12 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
 
     Attributes
     ----------
-    model_ : FittedVote
-        All that predicting needs: references (the training samples), learners, rule.
+    model_ : MarginModel
+        All that predicting needs: references (the training samples), weights, sigmas, votes.
     estimators_ : list of Learner
         `sigma`, `weights`, `error` and `vote` of each model, in order.
+    estimator_errors_ : ndarray of shape (n_estimators,)
+        `error` of each model alone.
     rule_ : str
         The rule by which all of them predict.
     temperature_ : float
@@ -138,7 +140,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
     1.0
     """
 
-    model_: FittedVote
+    model_: MarginModel
 
     def __init__(
         self,
@@ -199,14 +201,20 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             )
             train = trainer(task, penalty, is_warm=variant.is_warm and task.is_warm)
             rounds = list(self._rounds(task, train, variant, sigmas, rule))
-            learners = tuple(voters(rounds))
-            model = FittedVote(task.references, learners, rule, variant.is_soft, temperature)
+            learners = voters(rounds)
+            model = MarginModel(
+                task.references,
+                tuple(Point(one.weights, one.sigma, penalty) for one in learners),
+                tuple(Member(i, rule, temperature, x.vote) for i, x in enumerate(learners)),
+                "vote" if variant.is_soft else "hard vote",
+            )
             # Votes for one class have no probabilities that a log-loss could judge.
             scoring = self.scoring if variant.is_soft else "accuracy"
             model = as_it_predicts(model, task, base, self.n_jobs, scoring=scoring)
             model.references.release()
             remember(self, data)
             self.model_ = model
+            self.estimator_errors_ = np.array([one.error for one in learners])
             self.n_iter_ = len(rounds)
             self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
         return self
@@ -328,7 +336,13 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
     def estimators_(self) -> list[Learner]:
         """Sigma, weights, error and vote of each model, in order."""
         check_is_fitted(self)
-        return list(self.model_.learners)
+        points = [self.model_.points[member.point] for member in self.model_.members]
+        return [
+            Learner(point.sigma, point.weights, error, member.share)
+            for point, member, error in zip(
+                points, self.model_.members, self.estimator_errors_.tolist()
+            )
+        ]
 
     @property
     def rule_(self) -> str:

@@ -18,12 +18,12 @@ from immigrate.arrays import Array, Codes
 from immigrate.checks import check_choices, check_option, check_positive
 from immigrate.core.mixing import mixture_shares
 from immigrate.core.scores import own_class_probability
-from immigrate.estimators._fitted import RULES, FittedMargin
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._task import Task
 from immigrate.estimators._tracks import Solutions, tracks_of
 from immigrate.kernels import ClassScores
 from immigrate.kernels.threads import blas_threads_for
+from immigrate.margin.model import RULES, MarginModel
 from immigrate.progress import progress_stage
 from immigrate.solvers import Solution, Solver
 
@@ -109,7 +109,7 @@ class PathPoint(NamedTuple):
     """One (sigma, penalty) of a path, as a model that predicts by any rule."""
 
     penalty: Penalty | None
-    model: FittedMargin
+    model: MarginModel
     solution: Solution
 
 
@@ -166,7 +166,7 @@ class Split(NamedTuple):
 
 def left_out_split(path: Sequence[PathPoint], y: Codes) -> Split:
     """The leave-one-out scores that come with every fit of a path at no cost."""
-    left_out = (point.model.left_out for point in path)
+    left_out = (point.model.points[0].loo_scores for point in path)
     return Split([one for one in left_out if one is not None], y)
 
 

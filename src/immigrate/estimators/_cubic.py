@@ -15,9 +15,7 @@ from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import Cubic
 from immigrate.core.triple_weights import WithTriples
 from immigrate.estimators._encoding import Columns, Encoding, resolved_columns
-from immigrate.estimators._fitted import RULES, FittedMargin, References, within_range
 from immigrate.estimators._growth import grown_fit
-from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
@@ -31,12 +29,14 @@ from immigrate.estimators._triples import chosen_triples, dense_tensor, triple_t
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
 from immigrate.kernels.threads import blas_threads_for
+from immigrate.margin.model import RULES, MarginModel, within_range
+from immigrate.margin.prototypes import as_it_predicts
+from immigrate.margin.references import References
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver, resolved_solver
 
 if TYPE_CHECKING:
     from immigrate.estimators._growth import Fit
-    from immigrate.estimators._mixture import FittedMixture
 
 # What the sigma of a fit is multiplied by for predictions, to choose from.
 NARROWER = (1 / 2, 1 / 4, 1 / 8, 1 / 16)
@@ -99,7 +99,7 @@ class CubicImmigrateClassifier(MarginClassifier):
 
     Attributes
     ----------
-    model_ : FittedMargin
+    model_ : MarginModel
         All that predicting needs: references, weights, sigma, rule.
     weight_matrix_ : ndarray of shape (n_features, n_features)
         W, over the features in use.
@@ -220,7 +220,7 @@ class CubicImmigrateClassifier(MarginClassifier):
             with blas_threads_for(int(data.reader.is_used.sum())):
                 fit, sigma = self._solved(task)
             warn_unless_converged(fit.solution, fit.task.solver)
-            model = FittedMargin.of(fit.task.references, fit.solution, sigma, self.rule)
+            model = MarginModel.of(fit.task.references, fit.solution, sigma, self.rule)
             if isinstance(self.sigma, str):
                 model = as_likely_as_can_be(model, fit.task)
             model = as_it_predicts(model, fit.task, self, self.n_jobs)
@@ -339,7 +339,7 @@ class CubicImmigrateClassifier(MarginClassifier):
         full[references.is_used] = size / size.sum()
         return full
 
-    def _adopt(self, model: FittedMargin | FittedMixture, fit: Fit) -> None:
+    def _adopt(self, model: MarginModel, fit: Fit) -> None:
         super()._adopt(model, fit)
         form = self._form(model.references)
         self.weight_error_ = form.matrix(fit.error)
@@ -361,13 +361,14 @@ def column_options(columns: Any) -> Columns:
     return columns
 
 
-def as_likely_as_can_be(model: FittedMargin, task: Task) -> FittedMargin:
+def as_likely_as_can_be(model: MarginModel, task: Task) -> MarginModel:
     """The same weights with the sigma at which leave-one-out predictions are most likely."""
     candidates = [model]
     for factor in NARROWER:
         sigma = within_range(model.sigma * factor)
-        left_out = task.problem.loo_scores(model.weights, sigma).rows(task.references.is_anchor)
-        candidates.append(replace(model, sigma=sigma, left_out=left_out))
+        scores = task.problem.loo_scores(model.weights, sigma).rows(task.references.is_anchor)
+        point = replace(model.points[0], sigma=sigma, loo_scores=scores)
+        candidates.append(replace(model, points=(point,)))
     # Of equals the widest.
     return candidates[int(np.argmax([one.log_likelihoods.mean() for one in candidates]))]
 

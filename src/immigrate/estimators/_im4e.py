@@ -12,9 +12,7 @@ from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._encoding import Columns, Encoding, resolved_columns
-from immigrate.estimators._fitted import RULES, chosen_encoding
 from immigrate.estimators._growth import grown_fit
-from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
@@ -26,6 +24,8 @@ from immigrate.estimators._task import TaskMaker
 from immigrate.estimators._training import remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.feature_weights import DEFAULT_SIGMA, vector_set
+from immigrate.margin.model import RULES, chosen_encoding
+from immigrate.margin.prototypes import as_it_predicts
 from immigrate.solvers import Solver, even_start, resolved_solver
 
 
@@ -76,7 +76,7 @@ class IM4EClassifier(MarginClassifier):
 
     Attributes
     ----------
-    model_ : FittedMargin
+    model_ : MarginModel
         All that predicting needs: references (the training samples), weights, sigma, rule.
     feature_weights_ : ndarray of shape (n_features,)
         w, scaled to sum 1.

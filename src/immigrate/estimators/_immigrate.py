@@ -6,9 +6,7 @@ from typing import Any, Self
 
 from immigrate.checks import check_option
 from immigrate.estimators._encoding import Columns, resolved_columns
-from immigrate.estimators._fitted import RULES, FittedMargin, chosen_encoding
 from immigrate.estimators._growth import Fit, grown_fit
-from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     print_step,
@@ -20,6 +18,8 @@ from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import resolved_sigma
+from immigrate.margin.model import RULES, MarginModel, chosen_encoding
+from immigrate.margin.prototypes import as_it_predicts
 from immigrate.solvers import Solver
 
 
@@ -86,7 +86,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
 
     Attributes
     ----------
-    model_ : FittedMargin
+    model_ : MarginModel
         All that predicting needs: references (the training samples, or prototypes), weights,
         sigma, rule. It stays as it was fitted whatever parameters are set later.
     weight_matrix_ : ndarray of shape (n_features, n_features)
@@ -218,7 +218,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
             self.penalty_ = penalty
         return self
 
-    def _fitted(self, task: Task, penalty: Penalty | None) -> tuple[FittedMargin, Fit]:
+    def _fitted(self, task: Task, penalty: Penalty | None) -> tuple[MarginModel, Fit]:
         """The model that one task leads to, as it was fitted."""
         references = task.references
         sigma = resolved_sigma(self.sigma, references.table, task.start, references.encoding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any, Self
 
 import numpy as np
@@ -24,20 +25,17 @@ from immigrate.estimators._choice import (
     left_out_split,
     weight_path,
 )
-from immigrate.estimators._fitted import FittedMargin, chosen_encoding
 from immigrate.estimators._growth import Fit
 from immigrate.estimators._immigrate import (
     ImmigrateClassifier,
     base_classifier,
     base_training_data,
 )
-from immigrate.estimators._kept import as_it_predicts
 from immigrate.estimators._margin_classifier import (
     MarginClassifier,
     warn_unless_converged,
 )
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._mixture import FittedMixture, likeliest_mixture, member_table
 from immigrate.estimators._path_fits import (
     along_sigmas,
     along_strengths,
@@ -54,6 +52,8 @@ from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.waiting import STEPS_OF_PATH
+from immigrate.margin.model import MarginModel, chosen_encoding
+from immigrate.margin.prototypes import as_it_predicts
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -115,7 +115,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
 
     Attributes
     ----------
-    model_ : FittedMargin or FittedMixture
+    model_ : MarginModel
         All that predicting needs: references (the training samples), weights, sigma, rule,
         temperature; or the members of a mixture.
     sigma_, rule_, temperature_
@@ -296,7 +296,12 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     def members_(self) -> pd.DataFrame:
         """A row per member of the model, the largest share first."""
         check_is_fitted(self)
-        return member_table(self.model_, self.selection_, self._chosen)
+        points = self.model_.points
+        rows = [
+            (points[i].sigma, str(points[i].penalty), rule, temperature, share)
+            for i, rule, temperature, share in map(astuple, self.model_.members)
+        ]
+        return pd.DataFrame(rows, columns=["sigma", "penalty", "rule", "temperature", "share"])
 
     @property
     def rule_(self) -> str:
@@ -374,13 +379,17 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         at: list[PathPoint],
         chosen: int,
         fit: Fit,
-    ) -> FittedMargin | FittedMixture:
+    ) -> MarginModel:
         """The chosen candidate as it was finished, or the mixture of all of them."""
         point, candidate = at[chosen], selection.candidates[chosen]
         found = fit.task.fitted(fit.solution, point.model.sigma, point.penalty, candidate["rule"])
         if self.combine == "mixture":
             models = [found if one is point else one.model for one in at]
-            mixture = likeliest_mixture(selection, models)
+            rules = [one["rule"] for one in selection.candidates]
+            assert selection.shares is not None
+            mixture = MarginModel.mixture(
+                models, rules, selection.choices.temperatures, selection.shares
+            )
             return as_it_predicts(mixture, fit.task, base, self.n_jobs, scoring=self.scoring)
         return as_it_predicts(
             found.with_rule(found.rule, candidate["temperature"]),

@@ -15,26 +15,25 @@ from immigrate.checks import check_count
 from immigrate.columns import read_table
 from immigrate.core.scores import class_probability
 from immigrate.estimators._by_partition import by_partition
-from immigrate.estimators._explanation import Explanation, named_explanation
-from immigrate.estimators._fitted import FittedMargin
 from immigrate.estimators.stored import StoredEstimator
+from immigrate.margin.explanation import Explanation, named_explanation
+from immigrate.margin.model import MarginModel
 from immigrate.progress import print_line, warn_user
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solution, Solver, Stop
 
 if TYPE_CHECKING:
     from immigrate.estimators._growth import Fit
-    from immigrate.estimators._mixture import FittedMixture
 
 
 class MarginClassifier(ClassifierMixin, StoredEstimator):
     """Eq. 9 and its relatives, over a fitted margin.
 
-    Relies on `model_`, the `FittedMargin` or the mixture of them that a subclass sets in `fit`,
+    Relies on `model_`, the `MarginModel` that a subclass sets in `fit`,
     beside scikit-learn's own `classes_`; and on the parameter `n_jobs`.
     """
 
-    model_: FittedMargin | FittedMixture
+    model_: MarginModel
     classes_: np.ndarray
     n_jobs: int | None
 
@@ -74,7 +73,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
             Columns in the order of `classes_`; rows sum to 1.
         """
         check_is_fitted(self)
-        return class_probability(*self.model_.judgement(read_table(self, X), self.n_jobs))
+        return class_probability(*self.model_.scores_and_width(read_table(self, X), self.n_jobs))
 
     @by_partition
     def decision_function(self, X: Any) -> Array:
@@ -165,7 +164,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
     def __sklearn_tags__(self) -> Tags:
         return with_mixed_input(super().__sklearn_tags__())
 
-    def _adopt(self, model: FittedMargin | FittedMixture, fit: Fit) -> None:
+    def _adopt(self, model: MarginModel, fit: Fit) -> None:
         """Become the model that a solver found; nothing here can fail."""
         self.model_ = model
         solution, seen = fit.solution, fit.task.references

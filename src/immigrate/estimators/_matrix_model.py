@@ -25,7 +25,7 @@ from immigrate.scikit_learn import checked_feature_names
 class WeightMatrixModel(StoredEstimator):
     """A weight matrix over the features that passed the screen.
 
-    Relies on `model_`, the `FittedMargin` or `FittedVote` that a subclass sets in `fit`, and on
+    Relies on `model_`, the `MarginModel` that a subclass sets in `fit`, and on
     `column_reader_`.
     """
 

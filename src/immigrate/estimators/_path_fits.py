@@ -10,12 +10,12 @@ from sklearn.base import clone
 from immigrate.arrays import Array, Codes
 from immigrate.estimators._choice import Choices, PathPoint, Split, weight_path
 from immigrate.estimators._encoding import resolved_columns
-from immigrate.estimators._fitted import FittedMargin
 from immigrate.estimators._growth import Fit, grown_fit
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._margin_classifier import print_step
 from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._training import TrainingData
+from immigrate.margin.model import MarginModel
 from immigrate.solvers import Solver
 
 # Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
@@ -25,7 +25,7 @@ PATH_TOLERANCE = 10
 STRENGTH_TOLERANCE = 5
 
 
-def likeliest_of(path: Sequence[PathPoint]) -> FittedMargin:
+def likeliest_of(path: Sequence[PathPoint]) -> MarginModel:
     """The model of a path that leave-one-out finds likeliest."""
     return max((point.model for point in path), key=lambda model: model.log_likelihoods.mean())
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from immigrate.arrays import Array
-from immigrate.estimators._fitted import References, chosen_encoding
 from immigrate.estimators._penalty import Penalty, Prune
 from immigrate.estimators._task import Task, kept_solution
 from immigrate.estimators.sigma import resolved_sigma
+from immigrate.margin.model import chosen_encoding
+from immigrate.margin.references import References
 from immigrate.problems import MarginProblem
 from immigrate.progress import warn_user
 from immigrate.solvers import Solution

@@ -16,7 +16,6 @@ from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm, share, unit
 from immigrate.core.forms import LINEAR, QUADRATIC, Form
 from immigrate.core.triple_weights import WithTriples
 from immigrate.estimators._encoding import Encoding, offered_encodings, resolved_columns
-from immigrate.estimators._fitted import FittedMargin, References
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._sample import Sampler, Size, sample_sizes
 from immigrate.estimators._screen import Screened, as_shares, resolved_screen
@@ -25,6 +24,8 @@ from immigrate.estimators.feature_weights import feature_weights
 from immigrate.estimators.waiting import STEPS_OF_FIT, say_if_long
 from immigrate.kernels import MarginPass
 from immigrate.kernels.threads import n_threads
+from immigrate.margin.model import MarginModel
+from immigrate.margin.references import References
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver
 
@@ -72,10 +73,10 @@ class Task:
 
     def fitted(
         self, solution: Solution, sigma: float, penalty: Penalty | None, rule: str
-    ) -> FittedMargin:
+    ) -> MarginModel:
         """The model that a solution makes, its weights pruned where the penalty says so."""
         solution = kept_solution(self.problem, solution, sigma, penalty)
-        return FittedMargin.of(self.references, solution, sigma, rule)
+        return MarginModel.of(self.references, solution, sigma, rule, penalty)
 
     def weight_set_at(self, sigma: float, penalty: Penalty | None) -> WeightSet:
         """Where weights live, and what they cost there at this sigma."""

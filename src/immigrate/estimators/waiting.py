@@ -5,8 +5,8 @@ from __future__ import annotations
 from immigrate.durations import STEPS_OF_FIT as STEPS_OF_FIT
 from immigrate.durations import STEPS_OF_PATH as STEPS_OF_PATH
 from immigrate.durations import projection_seconds, words_of_long_fit
-from immigrate.estimators._fitted import References
 from immigrate.kernels import pass_seconds
+from immigrate.margin.references import References
 
 
 def say_if_long(references: References, constraint: str, n_steps: int, n_threads: int) -> None:

@@ -1,19 +1,40 @@
-"""Fewer references than samples: centres of each class, with the number of samples around them.
+"""What a model is compared with when it predicts: all samples, or prototypes of them.
 
 Prediction compares a new sample with every reference. A few thousand counted centres do as well
 as all samples of a large table, at a fraction of the time, and a model that holds them no longer
 holds the samples it was fitted on.
+
+A fit on a sample, or with prototypes in place of samples, has learned its weights under other
+references than it will predict with. The denser those are the smaller the best neighbourhood, so
+sigma is chosen again:
+
+    some samples of each class are put aside
+    the others become the references       all of them, or their prototypes
+    sigma times each FACTOR                the one that does best on the samples put aside
+    all samples become the references
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import check_random_state
 
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_sample_size
+from immigrate.durations import MOST_JUDGING_SECONDS
+from immigrate.kernels import pass_seconds
+from immigrate.margin.model import MarginModel
+from immigrate.margin.references import References
+
+if TYPE_CHECKING:
+    from immigrate.estimators._task import Task
 
 __all__ = ["ClassCentres"]
 
@@ -25,6 +46,11 @@ FULL_STEPS = 2
 BATCH = 4096
 # Rows that are assigned in one compiled call: Ctrl-C is heard in between.
 ROWS_AT_ONCE = 16384
+
+FACTORS = tuple(2.0**k for k in (1, 0.5, 0, -0.5, -1, -1.5, -2, -3, -4))
+# Samples that judge sigma: a fifth, as in cross-validation, up to a number that suffices, or fewer
+# where the references are many and take long.
+JUDGING_SHARE, MOST_JUDGES, FEWEST_JUDGES = 0.2, 4000, 200
 
 
 # scikit-learn's base is for get_params, set_params, clone and print.
@@ -133,3 +159,221 @@ def means(Z: Array, groups: Codes) -> Array:
     size = np.bincount(groups)
     sums = np.column_stack([np.bincount(groups, weights=z) for z in Z.T])
     return sums / size[:, None]
+
+
+def resolved_references(references: Any, is_sampled: bool) -> ClassCentres | None:
+    """What `references` stands for; None is all samples.
+
+    Examples
+    --------
+    >>> from immigrate.margin.prototypes import resolved_references
+    >>> resolved_references(500, is_sampled=False)
+    ClassCentres(n_centres=500)
+    >>> resolved_references("auto", is_sampled=True)
+    ClassCentres()
+    """
+    if isinstance(references, ClassCentres):
+        return references
+    if isinstance(references, str) and references in ("all", "auto"):
+        return ClassCentres() if references == "auto" and is_sampled else None
+    is_number = isinstance(references, int | float | np.integer)
+    if not is_number or isinstance(references, bool):
+        raise ValueError(
+            f"references must be 'auto', 'all', a number of centres, a share of the samples, or "
+            f"ClassCentres such as ClassCentres(1000); got {references!r}."
+        )
+    return ClassCentres(references)
+
+
+def as_it_predicts(
+    model: MarginModel,
+    task: Task,
+    base: Any,
+    n_jobs: int | None,
+    *,
+    rules: Sequence[str] | None = None,
+    temperatures: Sequence[float] | None = None,
+    scoring: str = "accuracy",
+) -> MarginModel:
+    """A model that was fitted on `task`, with the references that `base` asks for."""
+    return with_references(
+        model,
+        task.everybody,
+        resolved_references(base.references, task.is_sampled),
+        is_sampled=task.is_sampled,
+        rules=(model.rule,) if rules is None else rules,
+        temperatures=temperatures,
+        scoring=scoring,
+        random_state=base.random_state,
+        n_jobs=n_jobs,
+    )
+
+
+def with_references(
+    model: MarginModel,
+    everybody: References,
+    prototypes: ClassCentres | None,
+    *,
+    is_sampled: bool,
+    rules: Sequence[str],
+    temperatures: Sequence[float] | None = None,
+    scoring: str = "accuracy",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> MarginModel:
+    """The model as it will predict.
+
+    Parameters
+    ----------
+    model : MarginModel
+        As it was fitted, on all samples or on a sample.
+    everybody : References
+        All samples.
+    prototypes : ClassCentres or None
+        How to summarise them; None keeps all.
+    is_sampled : bool
+        Whether the model was fitted on a sample.
+    rules : sequence of str
+        Rules to choose from.
+    temperatures : sequence of float or None
+        Temperatures to choose from; None keeps that of the model.
+    scoring : str
+        The criterion of the choice.
+    """
+    if prototypes is None and not is_sampled:
+        return model
+    random = check_random_state(random_state)
+    is_judge = judges(everybody, prototypes, model.weights.size, random)
+    others = kept(everybody.rows(~is_judge), prototypes, model.weights, random)
+    offers = Offers(rules, temperatures, scoring)
+    best = best_setting(model.on(others), everybody.rows(is_judge), offers, n_jobs)
+    return best.on(kept(everybody, prototypes, model.weights, random))
+
+
+def judges(
+    everybody: References, prototypes: ClassCentres | None, n_weights: int, random: Any
+) -> Mask:
+    """Samples of each class that choose sigma; one of each class at least stays a reference."""
+    n = len(everybody.codes)
+    most = MOST_JUDGES
+    if prototypes is None:
+        per_judge = len(FACTORS) * pass_seconds(n, n_weights)
+        most = int(np.clip(MOST_JUDGING_SECONDS / per_judge, FEWEST_JUDGES, MOST_JUDGES))
+    share = min(JUDGING_SHARE, most / n)
+    is_judge = np.zeros(n, dtype=bool)
+    for code in range(int(everybody.codes.max()) + 1):
+        own = np.flatnonzero(everybody.codes == code)
+        n_judges = min(int(np.ceil(share * len(own))), len(own) - 1)
+        is_judge[random.permutation(own)[:n_judges]] = True
+    return is_judge
+
+
+class Offers(NamedTuple):
+    """What there is to choose from, and the criterion."""
+
+    rules: Sequence[str]
+    temperatures: Sequence[float] | None
+    scoring: str
+
+
+def best_setting(
+    model: MarginModel, judging: References, offers: Offers, n_jobs: int | None
+) -> MarginModel:
+    """The rule, temperature and factor of sigma that do best on samples that are no references."""
+    from immigrate.estimators._choice import CRITERIA, best_temperature
+
+    # In the shape of the user's table, which is what models read; columns that they do not use are
+    # blank.
+    X = np.full((len(judging.codes), len(judging.is_used)), np.nan)
+    X[:, judging.is_used] = judging.values
+    candidates, criteria = [], []
+    for rule in offers.rules:
+        for factor in FACTORS:
+            one = model.with_sigma_times(factor).with_rule(rule, model.temperature)
+            score, sigma = one.scores_and_width(X, n_jobs)
+            if offers.temperatures is not None:
+                # The width includes the temperature of the model: take it out.
+                unit = sigma / model.temperature
+                heat = best_temperature([(score, judging.codes)], unit, offers.temperatures)
+                one, sigma = one.with_rule(rule, heat), unit * heat
+            candidates.append(one)
+            criteria.append(CRITERIA[offers.scoring](score, sigma, judging.codes).mean())
+    return candidates[int(np.argmax(criteria))]
+
+
+def kept(
+    samples: References, prototypes: ClassCentres | None, weights: Array, random: Any
+) -> References:
+    """The samples themselves, or their prototypes."""
+    if prototypes is None:
+        return samples
+    groups = prototypes.groups(points(samples, weights), samples.codes, random)
+    first = np.unique(groups, return_index=True)[1]
+    return replace(
+        samples,
+        values=summary(samples.values, groups, samples.encoding.n_levels > 0),
+        codes=samples.codes[first],
+        count=np.bincount(groups).astype(float),
+        anchor_weight=None,
+        is_anchor=None,
+        screened_out=None,
+        is_summary=True,
+        laid_out={},
+    )
+
+
+def points(samples: References, weights: Array) -> Array:
+    """Samples as points whose Euclidean distances are about those under the diagonal of W.
+
+    Levels become one column each, and what is missing the mean of its column. The unit is the
+    largest number of the table, so that no square overflows.
+    """
+    encoding = samples.encoding
+    numbers = np.where(encoding.is_nominal, 0.0, samples.table.astype(np.float64))
+    # A power of two, which rounds nothing.
+    exponent = -int(np.frexp(np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0))[1])
+    table = np.where(encoding.is_nominal, samples.table, np.ldexp(numbers, exponent))
+    mismatch = np.ldexp(encoding.mismatch, exponent)
+    scale = np.sqrt(np.maximum(samples.form.own_weights(weights), 0.0))
+    columns = []
+    for j, x in enumerate(table.T):
+        if encoding.is_nominal[j]:
+            levels = x[:, None] == np.unique(x[~np.isnan(x)])
+            # Two levels differ in two columns: 1 / sqrt(2) in each makes the distance of one
+            # mismatch.
+            columns.append(levels * (scale[j] * mismatch[j] / np.sqrt(2)))
+        else:
+            is_missing = np.isnan(x)
+            middle = x[~is_missing].mean() if not is_missing.all() else 0.0
+            columns.append(scale[j] * np.where(is_missing, middle, x)[:, None])
+    return np.hstack(columns)
+
+
+def summary(values: Array, groups: Codes, is_nominal: Mask) -> Array:
+    """One row per group: means of what is known, the most frequent level; NaN of nothing."""
+    rows = np.empty((int(groups.max()) + 1, values.shape[1]), dtype=values.dtype)
+    for j, x in enumerate(values.T):
+        is_known = ~np.isnan(x)
+        own = groups[is_known]
+        if is_nominal[j]:
+            rows[:, j] = most_frequent(x[is_known], own, len(rows))
+            continue
+        size = np.bincount(own, minlength=len(rows))
+        # Divided before they are added up: the sum of huge numbers would overflow.
+        parts = x[is_known].astype(np.float64) / size[own]
+        means = np.bincount(own, weights=parts, minlength=len(rows))
+        rows[:, j] = np.where(size > 0, means, np.nan)
+    return rows
+
+
+def most_frequent(levels: Array, groups: Codes, n_groups: int) -> Array:
+    """The most frequent level of each group, the first of those that tie; NaN without any."""
+    result = np.full(n_groups, np.nan)
+    if not len(levels):
+        return result
+    values, codes = np.unique(levels, return_inverse=True)
+    count = np.zeros((n_groups, len(values)), dtype=np.intp)
+    np.add.at(count, (groups, codes), 1)
+    is_any = count.any(axis=1)
+    result[is_any] = values[count.argmax(axis=1)[is_any]]
+    return result

@@ -11,8 +11,8 @@ import sklearn
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.forms import QUADRATIC, Form
-from immigrate.core.margin_parts import MarginParts, margin_parts
 from immigrate.kernels import ClassScores, MarginPass, Pieces, pass_over
+from immigrate.margin.parts import MarginParts, margin_parts
 
 # Squares, and cubes, of larger spans leave the range of float64.
 LARGEST_SPAN = {1: 1e151, 2: 1e151, 3: 1e101}

@@ -12,8 +12,8 @@ import pandas as pd
 
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count
-from immigrate.estimators._fitted import References
-from immigrate.estimators._margin_split import MarginSplit
+from immigrate.margin.parts import MarginSplit
+from immigrate.margin.references import References
 
 # What a row is compared with, by the name of the column that says where it is.
 REFERENCES = {"training_row": "training rows", "prototype": "prototypes"}

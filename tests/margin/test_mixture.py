@@ -20,7 +20,7 @@ from immigrate.estimators._choice import (
     best_temperatures,
     log_probability,
 )
-from immigrate.estimators._fitted import RULES
+from immigrate.margin.model import RULES
 
 
 @pytest.fixture(scope="module")
