@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.columns.messy_tables import messy_table
-from immigrate.columns import Reason, column_notes
+from immigrate.table import Reason, column_notes
 
 SEEDS = range(12)
 

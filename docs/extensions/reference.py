@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 
 # Modules whose names are public; `immigrate` itself comes first.
 MODULES = ("immigrate", "immigrate.datasets", "immigrate.cluster")
-WARNINGS = ("immigrate.columns.ColumnWarning", "immigrate.estimators.OtherVersionWarning")
+WARNINGS = ("immigrate.table.ColumnWarning", "immigrate.estimators.OtherVersionWarning")
 
 GROUPS = {
     "classifiers": ("Classifiers", "They learn a distance and predict by it."),

@@ -25,7 +25,7 @@ from immigrate import (
     Prune,
     Screen,
 )
-from immigrate.columns import ColumnWarning
+from immigrate.table import ColumnWarning
 
 CLASSIFIERS = [
     ImmigrateClassifier,
@@ -203,7 +203,7 @@ def tables():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::immigrate.columns.ColumnWarning")
+@pytest.mark.filterwarnings("ignore::immigrate.table.ColumnWarning")
 @pytest.mark.parametrize("scale", ["std", None])
 @pytest.mark.parametrize("constraint", ["psd", "nonnegative", "both"])
 @pytest.mark.parametrize("sigma", [1e-6, 1.0, 1e6])

@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, Report
-from immigrate.columns import meant_name
+from immigrate.checks import meant_name
 
 ESTIMATORS = [InteractionTest, ImmigrateClassifier]
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from immigrate import InteractionTest, __version__
-from immigrate.columns import is_number_outcome
 from immigrate.datasets import make_monk1, make_xor
+from immigrate.outcomes import is_number_outcome
 
 SIZE = ["size", "size_low", "size_high"]
 
@@ -264,7 +264,7 @@ def test_effects_of_a_split_come_from_other_samples():
     test = InteractionTest(split=0.5).fit(X, y)
     source = test._effect_source.read
     assert len(source.values) == 300
-    assert np.mean(source.codes) == pytest.approx(np.mean(y == "relapse"), abs=0.01)
+    assert np.mean(source.outcome.codes) == pytest.approx(np.mean(y == "relapse"), abs=0.01)
     shuffled = np.random.default_rng(0).permutation(600)
     again = InteractionTest(split=0.5).fit(X.iloc[shuffled], y[shuffled])
     np.testing.assert_allclose(again.selected_[SIZE], test.selected_[SIZE], rtol=1e-6)

@@ -23,8 +23,7 @@ from immigrate import (
     Relief,
     Simba,
 )
-from immigrate.columns import ColumnWarning
-from immigrate.estimators._training import as_counts
+from immigrate.table import ColumnWarning, SampleWeight
 
 RAW = Columns(scale=None)
 AS_THEY_ARE = [
@@ -178,10 +177,9 @@ def test_huge_weights_have_a_mean_in_the_selector(table):
 def test_counts_of_weights_do_not_depend_on_their_unit(exponent):
     """w sum(w) / sum(w^2), whatever the size of the squares."""
     weight = np.array([0.5, 1.0, 0.0, 3.0])
-    found = as_counts(np.ldexp(weight, exponent))
+    found = SampleWeight(np.ldexp(weight, exponent), "importance").as_counts()
     np.testing.assert_array_equal(found, weight * 4.5 / 10.25)
-    assert as_counts(None) is None
-    np.testing.assert_array_equal(as_counts(np.zeros(3)), 0)
+    np.testing.assert_array_equal(SampleWeight(np.zeros(3), "importance").as_counts(), 0)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

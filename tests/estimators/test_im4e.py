@@ -16,11 +16,11 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import Columns, Descent, FullSteps, IM4EClassifier
-from immigrate.columns import ColumnWarning
 from immigrate.core.cones import VECTOR_SETS
 from immigrate.core.forms import LINEAR
 from immigrate.kernels import Pieces
 from immigrate.kernels.numpy_pass import PlainPass
+from immigrate.table import ColumnWarning
 
 RAW = Columns(scale=None)
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -17,8 +17,8 @@ from interaction_problems import (
 )
 
 from immigrate import InteractionTest, WestfallYoung
-from immigrate.columns import ColumnWarning
 from immigrate.datasets import make_xor
+from immigrate.table import ColumnWarning
 
 
 @pytest.mark.parametrize("order", [2, 3])

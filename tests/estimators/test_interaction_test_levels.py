@@ -12,7 +12,7 @@ import pytest
 from interaction_problems import NAMES_OF_NOTHING, PLANTED, found_pairs, hospital_table
 
 from immigrate import InteractionTest
-from immigrate.columns import ColumnWarning
+from immigrate.table import ColumnWarning
 
 
 def false_finds(seeds):

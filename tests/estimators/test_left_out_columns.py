@@ -15,7 +15,7 @@ from immigrate import (
     InteractionTest,
     Screen,
 )
-from immigrate.columns import ColumnWarning
+from immigrate.table import ColumnWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 every_classifier = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)

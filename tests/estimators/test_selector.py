@@ -22,10 +22,9 @@ from immigrate import (
     Prune,
     Screen,
 )
-from immigrate.columns import ColumnWarning
 from immigrate.datasets import make_xor
 from immigrate.estimators._screen import in_strong_pairs
-from immigrate.estimators._training import training_data
+from immigrate.table import ColumnWarning, read_weighted_table
 
 
 def xor_and_main_effects(seed, n=400, p=8):
@@ -158,8 +157,8 @@ def test_weights_reach_screen_test_and_means():
     test = ImmigrateSelector(test=True).fit(X, y, sample_weight=weight).test_
     assert test.table_["p_value"].min() > 1e-4
     assert ImmigrateSelector(test=True).fit(X, y).test_.table_["p_value"].min() < 1e-8
-    is_in_pair = in_strong_pairs(training_data(ImmigrateClassifier(), X, y, weight))
-    expected = in_strong_pairs(training_data(ImmigrateClassifier(), X[:150], y[:150]))
+    is_in_pair = in_strong_pairs(read_weighted_table(ImmigrateClassifier(), X, y, weight))
+    expected = in_strong_pairs(read_weighted_table(ImmigrateClassifier(), X[:150], y[:150]))
     np.testing.assert_array_equal(is_in_pair, expected)
 
     shifted = np.where(weight[:, None] > 0, X, X + 100)

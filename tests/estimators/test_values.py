@@ -220,10 +220,10 @@ class PlantedError(Exception):
 
 # Where a fit can be interrupted: what fails, and how often it works before.
 STAGES = {
-    "reading": ("immigrate.columns.estimator_input.validate_data", 0),
-    "labels": ("immigrate.columns.estimator_input.read_labels", 0),
-    "warnings": ("immigrate.columns.estimator_input.warn_of", 0),
-    "weights": ("immigrate.estimators._training.anchor_weights", 0),
+    "reading": ("immigrate.table.read.validate_data", 0),
+    "labels": ("immigrate.table.read.read_classes", 0),
+    "warnings": ("immigrate.table.read.warn_of", 0),
+    "weights": ("immigrate.table.read.anchor_weights", 0),
     "units": ("immigrate.estimators._encoding.difference_units", 0),
     "screen": ("immigrate.estimators._screen.im4e_importances", 0),
     "layout": ("immigrate.problems.margin.pass_over", 0),
@@ -281,7 +281,7 @@ class TestFittedModel:
             other = pd.DataFrame(X[:, :5], columns=list("abcde"))
             other["level"] = np.array(["u", "v", "w"])[np.arange(len(y)) % 3]
             with contextlib.suppress(PlantedError):
-                model.fit(other, np.where(y, "a", "b"))
+                model.fit(other, np.where(y, "a", "b"), sample_weight=np.ones(len(y)))
         assert failing.failed
         np.testing.assert_array_equal(model.predict_proba(X), before)
         parameters = model.get_params(deep=False)

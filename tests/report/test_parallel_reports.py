@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from immigrate.columns import ColumnWarning
 from immigrate.progress import collected_warnings, warn_user
 from immigrate.report._given import Given
 from immigrate.report._report import _fitted
+from immigrate.table import ColumnWarning
 
 N_THREADS = 8
 GIVEN = Given(np.zeros((2, 1)), np.array([0, 1]), np.array([0, 1]))

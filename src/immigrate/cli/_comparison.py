@@ -35,9 +35,10 @@ from threadpoolctl import threadpool_limits
 
 from immigrate.arrays import Array
 from immigrate.cli._errors import CommandError
-from immigrate.columns import left_out, read_labels
 from immigrate.estimators.default_model import default_model
 from immigrate.interactions.adjustments import PValues, holm
+from immigrate.outcomes import read_classes
+from immigrate.table import left_out
 
 ALPHA = 0.05
 SCORES = {
@@ -126,7 +127,8 @@ class Comparison:
         tell: Callable[[str], None],
     ) -> Self:
         """Fit all methods on all folds."""
-        classes, codes = read_labels(y)
+        labels = read_classes(y)
+        classes, codes = labels.classes, labels.codes
         least = int(np.bincount(codes).min())
         # With more folds than that some fold would hold out none of the class.
         if folds > least:

@@ -24,7 +24,7 @@ from immigrate.files import whole_file
 FORMAT = "immigrate model 1"
 # What models hold beside public estimators and options. Anything else was not written by us.
 PARTS = (
-    "immigrate.columns.reader.ColumnReader",
+    "immigrate.table.table.Reader",
     "immigrate.core.forms.Cubic",
     "immigrate.core.forms.Linear",
     "immigrate.core.forms.Quadratic",
@@ -36,7 +36,6 @@ PARTS = (
     "immigrate.estimators.measured_effects.Subject",
     "immigrate.estimators.relief._margin_knn.WeightedFeatures",
     "immigrate.estimators.tested_terms.EffectSource",
-    "immigrate.estimators.tested_terms.ReadTable",
     "immigrate.inference.additive.AdditiveModel",
     "immigrate.inference.links.IdentityLink",
     "immigrate.inference.links.LogitLink",

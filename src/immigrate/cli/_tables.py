@@ -86,7 +86,7 @@ class Question:
 
     def without_dates(self) -> Question:
         """Without the columns of dates and times, which no model takes; says which."""
-        from immigrate.columns import Reason, left_out
+        from immigrate.table import Reason, left_out
 
         dates = [one for one in left_out(self.X) if one.reason is Reason.DATES]
         for one in dates:

@@ -29,6 +29,7 @@ from immigrate.cluster.partitions import (
 )
 from immigrate.cluster.passes import N_DRAWN, Cluster
 from immigrate.kernels import current_runner
+from immigrate.table.open import OPENERS
 
 # A nearest hit needs another sample of the class.
 FEWEST_PER_CLASS = 2
@@ -59,11 +60,15 @@ class Drawn:
         return f"drew {len(self.y):,} of {self.n_seen:,} rows from {self.n_partitions} partitions"
 
 
-def training_rows(X: Any, y: Any, sample_weight: Any) -> Drawn:
+def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, str]:
     """The rows of a collection that a fit works on: as many as the cluster in use says."""
     cluster = current_runner()
     n_drawn = cluster.n_drawn if isinstance(cluster, Cluster) else N_DRAWN
-    return stratified_sample(X, y, n_drawn, sample_weight=sample_weight)
+    drawn = stratified_sample(X, y, n_drawn, sample_weight=sample_weight)
+    return drawn.X, drawn.y, drawn.weight, str(drawn)
+
+
+OPENERS["dask"] = training_rows
 
 
 def stratified_sample(

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count, check_option
-from immigrate.columns import read_table
 from immigrate.estimators._by_partition import by_partition
 from immigrate.estimators._choice import (
     CRITERIA,
@@ -36,7 +35,6 @@ from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._penalty import Penalty, resolved_penalty
 from immigrate.estimators._rounds import chosen_task, first_anchor_weight, trainer, voters
 from immigrate.estimators._task import Task, learning_tasks
-from immigrate.estimators._training import remember
 from immigrate.estimators._variants import Variant, resolved_variant
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import sigma_grid
@@ -47,6 +45,7 @@ from immigrate.margin.model import RULES, MarginModel, Member, Point
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.progress import print_line, report_progress
 from immigrate.solvers.boosting import Learner, Trainer, boosted
+from immigrate.table import read_table
 
 # Sigma is chosen by a single model, which takes its time: rounds have a limit of their own.
 SINGLE_STEPS = 100
@@ -192,7 +191,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
             penalty = resolved_penalty(base.penalty, base.constraint)
             data = base_training_data(self, base, X, y, sample_weight)
-            variant.check(len(data.classes))
+            variant.check(len(data.outcome.classes))
             # A round takes about half as many steps as a fit of a single model.
             n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
             task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps), penalty)
@@ -212,7 +211,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             scoring = self.scoring if variant.is_soft else "accuracy"
             model = as_it_predicts(model, task, base, self.n_jobs, scoring=scoring)
             model.references.release()
-            remember(self, data)
+            data.keep_on(self)
             self.model_ = model
             self.estimator_errors_ = np.array([one.error for one in learners])
             self.n_iter_ = len(rounds)

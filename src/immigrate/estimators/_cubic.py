@@ -24,7 +24,6 @@ from immigrate.estimators._margin_classifier import (
 from immigrate.estimators._sample import Sampler
 from immigrate.estimators._screen import Screened
 from immigrate.estimators._task import Task, TaskMaker, starting_weights
-from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators._triples import chosen_triples, dense_tensor, triple_table
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
@@ -34,6 +33,7 @@ from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.references import References
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver, resolved_solver
+from immigrate.table import Table, read_weighted_table
 
 if TYPE_CHECKING:
     from immigrate.estimators._growth import Fit
@@ -207,7 +207,7 @@ class CubicImmigrateClassifier(MarginClassifier):
             check_option("rule", self.rule, RULES)
             check_not_negative("strength", self.strength)
             columns = column_options(self.columns)
-            data = training_data(
+            data = read_weighted_table(
                 self,
                 X,
                 y,
@@ -225,12 +225,12 @@ class CubicImmigrateClassifier(MarginClassifier):
                 model = as_likely_as_can_be(model, fit.task)
             model = as_it_predicts(model, fit.task, self, self.n_jobs)
             model.references.release()
-            remember(self, data)
+            data.keep_on(self)
             self._adopt(model, fit)
             self.fit_sigma_ = sigma
         return self
 
-    def _task(self, data: TrainingData, columns: Columns) -> Task:
+    def _task(self, data: Table, columns: Columns) -> Task:
         """What the solver is to do, without the penalty, which depends on sigma."""
         is_used = data.reader.is_used
         form = Cubic(int(is_used.sum()), chosen_triples(self.triples, data.reader.names, is_used))
@@ -251,10 +251,10 @@ class CubicImmigrateClassifier(MarginClassifier):
             weight_set,
             form,
             start,
-            Sampler(data.codes, data.anchor_weight, self.random_state),
+            Sampler(data.outcome.codes, data.anchor_weight, self.random_state),
             self.n_jobs,
         )
-        encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(is_used)
+        encoding = Encoding.of(data, columns.scale).columns(is_used)
         return maker.tasks(encoding, "mismatch")[0]
 
     def _solved(self, task: Task) -> tuple[Fit, float]:

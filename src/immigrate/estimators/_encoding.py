@@ -20,7 +20,8 @@ from sklearn.base import BaseEstimator
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option, check_option_or_none
-from immigrate.columns import difference_units
+from immigrate.kinds.number import difference_units
+from immigrate.table import Table
 
 SCALES = ("std", "range")
 NOMINALS = ("auto", "mismatch", "levels")
@@ -119,9 +120,12 @@ class Encoding:
     by_level: bool = False
 
     @classmethod
-    def of(cls, values: Array, n_levels: Codes, scale: str | None) -> Encoding:
+    def of(cls, table: Table, scale: str | None) -> Encoding:
         """Units from the known values of the training samples."""
-        units = difference_units(values, n_levels > 0, scale)
+        # Units of all samples in every fold: sigma means the same in each of them.
+        whole, n_levels = table.of or table, table.reader.n_levels
+        ranges = whole.low, whole.high
+        units = difference_units(whole.values, n_levels > 0, scale, ranges=ranges)
         if scale == "std":
             units[n_levels > 0] = LEVEL_DEVIATION
         return cls(np.where(np.abs(units - 1) <= SAME_UNIT, 1.0, units), n_levels)

@@ -81,7 +81,7 @@ def grown_fit(
         error = sampling_error(task, solution, sigma, weight_set)
         if verbose:
             print_line(
-                f"{len(task.references.values):,} of {len(task.maker.data.X):,} samples   "
+                f"{len(task.references.values):,} of {len(task.maker.data.values):,} samples   "
                 f"standard error of the weights {norm(error):.3f}"
             )
         larger = task.grown() if norm(error) > SMALL_ERROR else None
@@ -111,7 +111,7 @@ def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: Wei
         )
         squares += (found.weights - solution.weights) ** 2 / N_GROUPS
     # m / n of the formula above: a sample of the whole table has no error.
-    share = len(references.values) / len(task.maker.data.X)
+    share = len(references.values) / len(task.maker.data.values)
     error: Array = np.sqrt((1 - share) * squares / N_GROUPS)
     return error
 

@@ -21,12 +21,12 @@ from immigrate.estimators._margin_classifier import (
 from immigrate.estimators._sample import Sampler
 from immigrate.estimators._screen import Screened
 from immigrate.estimators._task import TaskMaker
-from immigrate.estimators._training import remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.feature_weights import DEFAULT_SIGMA, vector_set
 from immigrate.margin.model import RULES, chosen_encoding
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.solvers import Solver, even_start, resolved_solver
+from immigrate.table import read_weighted_table
 
 
 class IM4EClassifier(MarginClassifier):
@@ -167,7 +167,7 @@ class IM4EClassifier(MarginClassifier):
             sigma = check_positive("sigma", self.sigma)
             check_option("rule", self.rule, RULES)
             columns = resolved_columns(self.columns)
-            data = training_data(
+            data = read_weighted_table(
                 self,
                 X,
                 y,
@@ -176,9 +176,7 @@ class IM4EClassifier(MarginClassifier):
                 class_weight=self.class_weight,
             )
             is_used = data.reader.is_used
-            encoding = Encoding.of(data.source.values, data.n_levels, columns.scale).columns(
-                is_used
-            )
+            encoding = Encoding.of(data, columns.scale).columns(is_used)
             maker = TaskMaker(
                 data,
                 # No screen: there is a weight per feature, however many there are.
@@ -188,7 +186,7 @@ class IM4EClassifier(MarginClassifier):
                 LINEAR,
                 # All columns alike, whichever way levels are encoded.
                 lambda references: even_start(solver, len(references.encoding.owner)),
-                Sampler(data.codes, data.anchor_weight, self.random_state),
+                Sampler(data.outcome.codes, data.anchor_weight, self.random_state),
                 self.n_jobs,
             )
             on_step = print_step if self.verbose else None
@@ -203,7 +201,7 @@ class IM4EClassifier(MarginClassifier):
             warn_unless_converged(fit.solution, solver)
             model = as_it_predicts(model, fit.task, self, self.n_jobs)
             model.references.release()
-            remember(self, data)
+            data.keep_on(self)
             self._adopt(model, fit)
         return self
 

@@ -15,12 +15,12 @@ from immigrate.estimators._margin_classifier import (
 from immigrate.estimators._matrix_model import WeightMatrixModel
 from immigrate.estimators._penalty import Penalty, resolved_penalty
 from immigrate.estimators._task import Task, learning_tasks
-from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import resolved_sigma
 from immigrate.margin.model import RULES, MarginModel, chosen_encoding
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.solvers import Solver
+from immigrate.table import Table, read_weighted_table
 
 
 class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
@@ -213,7 +213,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
             warn_unless_converged(fit.solution, fit.task.solver)
             model = as_it_predicts(model, fit.task, self, self.n_jobs)
             model.references.release()
-            remember(self, data)
+            data.keep_on(self)
             self._adopt(model, fit)
             self.penalty_ = penalty
         return self
@@ -229,9 +229,9 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
 
 def base_training_data(
     estimator: Any, base: ImmigrateClassifier, X: Any, y: Any, sample_weight: Any
-) -> TrainingData:
+) -> Table:
     """The data of a fit of `estimator`, read as the classifier that it holds wants it."""
-    return training_data(
+    return read_weighted_table(
         estimator,
         X,
         y,

@@ -48,12 +48,12 @@ from immigrate.estimators._path_fits import (
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._penalty_path import PenaltyPath, checked_penalties, penalties_on
 from immigrate.estimators._task import Task, learning_tasks
-from immigrate.estimators._training import TrainingData, remember
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import sigma_grid
 from immigrate.estimators.waiting import STEPS_OF_PATH
 from immigrate.margin.model import MarginModel, chosen_encoding
 from immigrate.margin.prototypes import as_it_predicts
+from immigrate.table import Table
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -260,7 +260,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
     def _best_path(
         self,
         base: ImmigrateClassifier,
-        data: TrainingData,
+        data: Table,
         penalties: PenaltyPath | Sequence[Penalty | None],
     ) -> tuple[Task, Choices, list[PathPoint]]:
         """The path of fits; of two ways to encode levels, the one that leave-one-out likes."""
@@ -327,13 +327,14 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         )
 
     def _cross_validated(
-        self, base: ImmigrateClassifier, data: TrainingData, choices: Choices, groups: Any
+        self, base: ImmigrateClassifier, data: Table, choices: Choices, groups: Any
     ) -> list[Split]:
         """How folds score the candidates; the screen sees the training samples only."""
-        splitter = check_cv(self.cv, data.codes, classifier=True)
+        X, codes = data.values, data.outcome.codes
+        splitter = check_cv(self.cv, codes, classifier=True)
         folds: list[Split] = Parallel(n_jobs=self.n_jobs)(
-            delayed(scored_fold)(base, data.rows(train), (data.X[test], data.codes[test]), choices)
-            for train, test in splitter.split(data.X, data.codes, groups)
+            delayed(scored_fold)(base, data.fold(train), (X[test], codes[test]), choices)
+            for train, test in splitter.split(X, codes, groups)
         )
         if not folds:
             raise ValueError(f"cv={self.cv!r} has no fold; give a number of folds, or splits.")
@@ -345,7 +346,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         selection: Selection,
         path: list[PathPoint],
         task: Task,
-        data: TrainingData,
+        data: Table,
     ) -> None:
         """Become the chosen model."""
         candidates = selection.candidates
@@ -363,7 +364,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         if isinstance(self.penalties, str | PenaltyPath):
             kept |= along_strengths(path, point)
         model.references.release()
-        remember(self, data)
+        data.keep_on(self)
         self._adopt(model, fit)
         # A fit before this one may have followed strengths, and this one not.
         for name in ("strengths_", "weights_by_strength_"):

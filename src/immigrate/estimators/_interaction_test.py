@@ -12,25 +12,28 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.checks import check_count, check_jobs, check_option, check_share
-from immigrate.columns import (
+from immigrate.checks import (
     FROM_DTYPE,
+    check_count,
+    check_jobs,
+    check_option,
+    check_share,
     named_position,
-    read_training_table,
 )
-from immigrate.estimators._counts import counts_and_classes, refuse_repeated
 from immigrate.estimators._pair_effect import PairEffect, pair_effect
 from immigrate.estimators._test_summary import methods_paragraph, plain_summary
 from immigrate.estimators.asked import asked_question, halves
 from immigrate.estimators.base import fitting
 from immigrate.estimators.measured_effects import Subject
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.estimators.tested_terms import Findings, ReadTable, Settings
+from immigrate.estimators.tested_terms import Findings, Settings
 from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
 from immigrate.interactions.adjustments import adjustment_of, with_draws
 from immigrate.kernels.threads import one_blas_thread
 from immigrate.progress import print_line, report_progress
+from immigrate.table import Table, read_training_table
+from immigrate.table.weights import refuse_repeated, sample_counts
 
 ORDERS = (2, 3)
 OUTCOMES = ("auto", "class", "number")
@@ -118,7 +121,7 @@ class InteractionTest(StoredEstimator):
         Number of terms tested, listed or not.
     classes_ : ndarray
         Class labels; absent if the label is a number.
-    column_reader_ : ColumnReader
+    column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
         Number of features.
@@ -238,18 +241,11 @@ class InteractionTest(StoredEstimator):
                     f"n_features={table.values.shape[1]}: order={self.order} needs at least "
                     f"{self.order}."
                 )
-            weight, classes = counts_and_classes(table, sample_weight)
-            read = ReadTable(
-                table.values,
-                table.reader.is_nominal,
-                table.codes,
-                table.reader.names,
-                weight,
-                table.numbers,
-                table.reader.level_names,
-            )
-            findings = self._findings(read, classes, getattr(y, "name", None))
-            replace(table, classes=classes).keep_on(self)
+            weight = sample_counts(table.outcome, table.values, sample_weight)
+            # Samples of weight 0 were never seen: they take no part, not even in a split.
+            table = replace(table, weight=weight).counted()
+            findings = self._findings(table)
+            table.keep_on(self)
             self._adopt(findings)
         return self
 
@@ -271,7 +267,7 @@ class InteractionTest(StoredEstimator):
         """
         check_is_fitted(self)
         source = self._effect_source
-        names = [str(name) for name in source.read.names]
+        names = [str(name) for name in source.read.reader.names]
         pair = tuple(named_position(one, names, "effect") for one in (feature_1, feature_2))
         if pair[0] == pair[1]:
             raise ValueError(f"effect takes two different features, got {names[pair[0]]!r} twice.")
@@ -336,22 +332,18 @@ class InteractionTest(StoredEstimator):
         if self.pairs is not None and self.order == 3:
             raise ValueError("pairs chooses among pairs; with order=3 all triples are tested.")
 
-    def _findings(
-        self, read: ReadTable, classes: NDArray[Any], outcome_name: Any = None
-    ) -> Findings:
-        names = [str(name) for name in read.names]
-        is_class = read.numbers is None
+    def _findings(self, read: Table) -> Findings:
+        names, outcome = [str(name) for name in read.reader.names], read.outcome
         settings = Settings(
             asked_question(self.order, self.adjust_for, self.pairs, names),
             self.alpha,
             bool(self.stepwise),
             with_draws(self.adjust),
             Effort(self.screen, self._run()),
-            Subject(tuple(map(str, classes)) if is_class else (), str(outcome_name or "")),
+            Subject(tuple(map(str, outcome.classes)), outcome.name),
             self._say,
         )
-        # Samples of weight 0 were never seen: they take no part, not even in a split.
-        read, held_out = read.counted(), None
+        held_out = None
         if self.split is not None:
             read, held_out = halves(read, float(self.split))
         # Not around fit, where it would stand between the user's line and a warning.

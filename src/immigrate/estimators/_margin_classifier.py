@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count
-from immigrate.columns import read_table
 from immigrate.core.scores import class_probability
 from immigrate.estimators._by_partition import by_partition
 from immigrate.estimators.stored import StoredEstimator
@@ -21,6 +20,7 @@ from immigrate.margin.model import MarginModel
 from immigrate.progress import print_line, warn_user
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solution, Solver, Stop
+from immigrate.table import read_table
 
 if TYPE_CHECKING:
     from immigrate.estimators._growth import Fit

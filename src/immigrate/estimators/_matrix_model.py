@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
-from immigrate.columns import ColumnReader
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.weight_table import (
@@ -20,6 +19,7 @@ from immigrate.estimators.weight_table import (
     interaction_table,
 )
 from immigrate.scikit_learn import checked_feature_names
+from immigrate.table import Reader
 
 
 class WeightMatrixModel(StoredEstimator):
@@ -30,7 +30,7 @@ class WeightMatrixModel(StoredEstimator):
     """
 
     model_: Any
-    column_reader_: ColumnReader
+    column_reader_: Reader
 
     def interactions(
         self, top: int | None = None, *, test: InteractionTest | None = None

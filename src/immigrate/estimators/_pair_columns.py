@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from immigrate.arrays import Array, Codes
-from immigrate.columns import ColumnReader, Kind
-from immigrate.columns.levels import Levels
+from immigrate.kinds.column import Levels
+from immigrate.table import Kind, Reader
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class PairColumns:
     means: tuple[Array, ...]
 
     @classmethod
-    def of(cls, values: Array, reader: ColumnReader, weight: Array | None) -> PairColumns:
+    def of(cls, values: Array, reader: Reader, weight: Array | None) -> PairColumns:
         """With the means of the training samples, each counting by its weight."""
         levels = tuple(
             known if kind is Kind.NOMINAL else ()

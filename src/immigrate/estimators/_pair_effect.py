@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy import special
 
 from immigrate.arrays import Array, Codes
-from immigrate.estimators.measured_effects import MeasuredEffects
+from immigrate.estimators.measured_effects import MeasuredEffects, level_text
 from immigrate.inference.effects import CONFIDENCE, Term
 from immigrate.inference.levels import Levels
 from immigrate.inference.surfaces import MOST_SHOWN_AS_LEVELS
 
 if TYPE_CHECKING:
-    from immigrate.estimators.tested_terms import ReadTable
+    from immigrate.table import Table
 
 
 OWN_COLUMNS = ("class", "value", "low", "high", "count")
@@ -148,7 +148,7 @@ def pair_effect(effects: MeasuredEffects, pair: Term, labels: NDArray[Any]) -> P
     """The effect of two columns that are in the model of effects."""
     surface, sizes = effects.surface(pair), effects.sizes([pair])
     if surface is None:
-        names = [str(effects.read.names[column]) for column in pair]
+        names = [str(effects.read.reader.names[column]) for column in pair]
         raise ValueError(
             f"{names[0]} × {names[1]} has no effect to show: one of the two does not vary in the "
             "samples that effects are measured on."
@@ -178,15 +178,15 @@ def pair_effect(effects: MeasuredEffects, pair: Term, labels: NDArray[Any]) -> P
     )
 
 
-def effect_axis(read: ReadTable, column: int, levels: Levels, places: Codes) -> EffectAxis:
+def effect_axis(read: Table, column: int, levels: Levels, places: Codes) -> EffectAxis:
     """A feature's shown levels in their order, with names if it has any."""
     has_levels = levels.is_nominal or levels.n_levels <= MOST_SHOWN_AS_LEVELS
     if has_levels:
-        text = read.level_text(column, levels)
+        text = level_text(read, column, levels)
         values: NDArray[Any] = np.array([text(place) for place in places], dtype=object)
         # Where each level stands among the places, which hold all of them.
         # The inverse of the order in which levels are shown.
         samples = np.where(levels.code >= 0, np.argsort(places)[levels.code], np.nan)
     else:
         values, samples = levels.value[places], read.values[:, column].astype(np.float64)
-    return EffectAxis(str(read.names[column]), has_levels, values, samples)
+    return EffectAxis(str(read.reader.names[column]), has_levels, values, samples)

@@ -14,9 +14,9 @@ from immigrate.estimators._growth import Fit, grown_fit
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._margin_classifier import print_step
 from immigrate.estimators._task import Task, learning_tasks
-from immigrate.estimators._training import TrainingData
 from immigrate.margin.model import MarginModel
 from immigrate.solvers import Solver
+from immigrate.table import Table
 
 # Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
 # many times wider, and the chosen one is then finished.
@@ -87,7 +87,7 @@ def along_strengths(path: Sequence[PathPoint], chosen: PathPoint) -> dict[str, A
 
 def scored_fold(
     base: ImmigrateClassifier,
-    train: TrainingData,
+    train: Table,
     test: tuple[Array, Codes],
     choices: Choices,
 ) -> Split:

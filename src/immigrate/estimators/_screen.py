@@ -9,7 +9,7 @@ more mask.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -21,17 +21,17 @@ from immigrate.arrays import Array, Mask
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import share
 from immigrate.core.forms import LINEAR
-from immigrate.estimators._counts import is_comparable
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._margin_classifier import warn_unless_converged
-from immigrate.estimators._training import TrainingData, as_counts
 from immigrate.estimators.feature_weights import feature_weights
-from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
+from immigrate.estimators.tested_terms import fitted_on_read
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.progress import warn_user
 from immigrate.solvers import Solver
+from immigrate.table import SampleWeight, Table
+from immigrate.table.weights import is_comparable
 
 # Features that stay where none passes, and features of pairs that "pairs" adds.
 N_BEST = 5
@@ -107,28 +107,37 @@ class Screen(BaseEstimator):
         self.max_features = max_features
         self.keep = keep
 
-    def passed(self, data: TrainingData, solver: Solver, n_jobs: int | None = None) -> Screened:
+    def passed(
+        self,
+        data: Table,
+        solver: Solver,
+        n_jobs: int | None = None,
+        *,
+        mismatch: Array | float = 1.0,
+    ) -> Screened:
         """Which features pass, and with what importance.
 
         Parameters
         ----------
-        data : TrainingData
+        data : Table
         solver : Solver
             IM4E takes steps of the same kind.
         n_jobs : int, optional
             Threads.
+        mismatch : float or ndarray of shape (n_features,), default=1.0
+            Difference between two levels, in the units of the table.
 
         Returns
         -------
         Screened
         """
         self._check_parameters()
-        p = data.X.shape[1]
+        p = data.values.shape[1]
         is_named = named_features(self.keep, data.feature_names, p)
         # Dates, identifiers and columns without a value are no features, whoever names them.
         is_used = data.reader.is_used
         importance = np.zeros(p)
-        importance[is_used] = self._importances(data, solver, n_jobs)
+        importance[is_used] = self._importances(data, solver, n_jobs, mismatch)
         limit = 2 / is_used.sum() if isinstance(self.threshold, str) else self.threshold
         is_kept = is_named & is_used
         # Importances of columns that are no features take no part, not even as the weakest.
@@ -152,14 +161,16 @@ class Screen(BaseEstimator):
         if self.max_features is not None:
             check_count("max_features", self.max_features)
 
-    def _importances(self, data: TrainingData, solver: Solver, n_jobs: int | None) -> Array:
+    def _importances(
+        self, data: Table, solver: Solver, n_jobs: int | None, mismatch: Array | float
+    ) -> Array:
         if isinstance(self.by, str):
-            return im4e_importances(data, solver, n_jobs)
+            return im4e_importances(data, solver, n_jobs, mismatch)
         # A regularised screen reads weights as counts: D sums to 1, counts to the sample size.
-        weight = None if data.anchor_weight is None else data.anchor_weight * len(data.X)
+        weight = None if data.anchor_weight is None else data.anchor_weight * len(data.values)
         is_used = data.reader.is_used
-        X = data.X if is_used.all() else data.X[:, is_used]
-        return importances(clone(self.by), X, data.classes[data.codes], weight)
+        X = data.values if is_used.all() else data.values[:, is_used]
+        return importances(clone(self.by), X, data.outcome.classes[data.outcome.codes], weight)
 
 
 def resolved_screen(screen: Any) -> Screen:
@@ -171,41 +182,47 @@ def resolved_screen(screen: Any) -> Screen:
     return Screen(screen)
 
 
-def in_strong_pairs(data: TrainingData, n_jobs: int | None = None) -> Mask:
+def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
     """Mask of the features of the strongest pairs by `InteractionTest`."""
     reader = data.reader
     # The test would warn once more of columns that say nothing, by names that are not theirs.
-    told = np.flatnonzero(reader.is_used & ~reader.is_constant)
-    is_strong = np.zeros(data.X.shape[1], dtype=bool)
+    is_told = reader.is_used & ~reader.is_constant
+    told = np.flatnonzero(is_told)
+    is_strong = np.zeros(data.values.shape[1], dtype=bool)
     if len(told) < 2:
         is_strong[told] = True
         return is_strong
     # A screen needs the order of the pairs and no list of finds: one round of the test will do.
     test = InteractionTest(stepwise=False, n_jobs=n_jobs)
-    count, names = as_counts(data.anchor_weight), np.array(reader.names, dtype=object)[told]
-    if count is not None:
+    names = np.array(reader.names, dtype=object)[told]
+    count = None
+    if data.weight is not None:
+        count = data.weight.as_counts()
         # A sample that counts a millionth of another says nothing, and leaves the test no digits.
         count = np.where(count > 0, np.maximum(count, LEAST_SHARE * count.max()), 0.0)
-        if not is_comparable(data.codes, count):
+        if not is_comparable(data.outcome.codes, count):
             return is_strong
-    read = ReadTable(data.X[:, told], reader.is_nominal[told], data.codes, names, count)
+    weight = None if count is None else SampleWeight(count, "count")
+    read = replace(data.features(is_told), weight=weight)
     strongest = fitted_on_read(test, read).strongest_features(N_OF_PAIRS)
     is_strong[told] = np.isin(names.astype(str), strongest.astype(str))
     return is_strong
 
 
-def im4e_importances(data: TrainingData, solver: Solver, n_jobs: int | None) -> Array:
+def im4e_importances(
+    data: Table, solver: Solver, n_jobs: int | None, mismatch: Array | float = 1.0
+) -> Array:
     """Feature weights of IM4E by steps of the kind of `solver`, with limits of their own.
 
     Only of the columns that are features.
     """
     is_used = data.reader.is_used
     problem = MarginProblem(
-        data.X if is_used.all() else data.X[:, is_used],
-        data.codes,
+        data.values if is_used.all() else data.values[:, is_used],
+        data.outcome.codes,
         form=LINEAR,
         is_nominal=data.reader.is_nominal[is_used],
-        mismatch=np.broadcast_to(data.mismatch, len(is_used))[is_used],
+        mismatch=np.broadcast_to(mismatch, len(is_used))[is_used],
         anchor_weight=data.anchor_weight,
         n_threads=n_threads(n_jobs),
     )

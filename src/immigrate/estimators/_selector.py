@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,27 +14,27 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.checks import check_count, check_finite, check_selected_count
-from immigrate.columns import (
-    FROM_DTYPE,
-    ColumnWarning,
-    TrainingTable,
-    read_table,
-    read_training_table,
-    typed_table,
-)
-from immigrate.estimators._chosen_columns import chosen_columns
-from immigrate.estimators._counts import warn_if_no_counts
+from immigrate.checks import FROM_DTYPE, check_count, check_finite, check_selected_count
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
 from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
-from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
+from immigrate.estimators.tested_terms import fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
 from immigrate.progress import collected_warnings
 from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
+from immigrate.table import (
+    ColumnWarning,
+    SampleWeight,
+    Table,
+    chosen_columns,
+    read_table,
+    read_training_table,
+    typed_table,
+)
+from immigrate.table.weights import warn_if_no_counts
 
 
 def _has_no_products(selector: ImmigrateSelector) -> bool:
@@ -83,7 +84,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         Indices of the features of each chosen pair, strongest pair first.
     feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
-    column_reader_ : ColumnReader
+    column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -222,8 +223,8 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         self.pairs_ = self._chosen_pairs(table, sample_weight)
         self._check_names()
 
-    def _importances(self, table: TrainingTable, sample_weight: Array | None) -> Array:
-        y = table.classes[table.codes]
+    def _importances(self, table: Table, sample_weight: Array | None) -> Array:
+        y = table.outcome.classes[table.outcome.codes]
         X: Any = table.values
         if get_tags(self.estimator_).input_tags.categorical:
             X = typed_table(table)
@@ -255,7 +256,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
                 "named after their features. Rename the columns of X."
             )
 
-    def _chosen_pairs(self, table: TrainingTable, sample_weight: Array | None) -> Codes:
+    def _chosen_pairs(self, table: Table, sample_weight: Array | None) -> Codes:
         if self._has_test:
             found = self._found_by_test(table, sample_weight)
         elif self.pairs:
@@ -266,22 +267,15 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         columns = [found[name].map(position) for name in ("feature_1", "feature_2")]
         return np.stack(columns, axis=1).astype(np.intp)
 
-    def _found_by_test(self, table: TrainingTable, sample_weight: Array | None) -> pd.DataFrame:
+    def _found_by_test(self, table: Table, sample_weight: Array | None) -> pd.DataFrame:
         test, reader = pair_test(self.test), table.reader
         if len(reader.names) < 2:
             self.test_ = clone(test)
             return pd.DataFrame(columns=["feature_1", "feature_2"])
         if sample_weight is not None:
             warn_if_no_counts(sample_weight[sample_weight > 0])
-        read = ReadTable(
-            table.values,
-            reader.is_nominal,
-            table.codes,
-            reader.names,
-            sample_weight,
-            level_names=reader.level_names,
-        )
-        self.test_ = fitted_on_read(test, read, table.classes)
+        weight = None if sample_weight is None else SampleWeight(sample_weight, "count")
+        self.test_ = fitted_on_read(test, replace(table, weight=weight))
         return self.test_.selected_
 
     def _heaviest(self) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from immigrate.estimators._encoding import Encoding, offered_encodings, resolved
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._sample import Sampler, Size, sample_sizes
 from immigrate.estimators._screen import Screened, as_shares, resolved_screen
-from immigrate.estimators._training import TrainingData, checked_start
+from immigrate.estimators._training import checked_start
 from immigrate.estimators.feature_weights import feature_weights
 from immigrate.estimators.waiting import STEPS_OF_FIT, say_if_long
 from immigrate.kernels import MarginPass
@@ -28,6 +28,7 @@ from immigrate.margin.model import MarginModel
 from immigrate.margin.references import References
 from immigrate.problems import MarginProblem
 from immigrate.solvers import Solution, Solver, resolved_solver
+from immigrate.table import Table
 
 if TYPE_CHECKING:
     from immigrate.estimators._immigrate import ImmigrateClassifier
@@ -125,7 +126,7 @@ class Task:
 
 def learning_tasks(
     model: ImmigrateClassifier,
-    data: TrainingData,
+    data: Table,
     n_jobs: int | None,
     n_steps: int = STEPS_OF_FIT,
 ) -> list[Task]:
@@ -139,17 +140,18 @@ def learning_tasks(
     weight_set = MATRIX_SETS[check_option("constraint", model.constraint, MATRIX_SETS)]
     solver.check_fits(weight_set, model.constraint)
     columns = resolved_columns(model.columns)
-    # Units of all samples in every fold: sigma means the same in each of them.
-    encoding = Encoding.of(data.source.values, data.n_levels, columns.scale)
-    sampler = Sampler(data.codes, data.anchor_weight, model.random_state)
+    encoding = Encoding.of(data, columns.scale)
+    sampler = Sampler(data.outcome.codes, data.anchor_weight, model.random_state)
     # Dates, identifiers and columns without a value are no features, whatever a screen says.
     screened = Screened(data.reader.is_used, importances=None)
     if model.screen is not None:
         # A screen has a weight per feature, and looks at a sample where that takes long too.
-        sizes = sample_sizes(solver, len(data.X), data.X.shape[1])
-        seen = data.rows(sampler.drawn(sizes[-1]).rows) if sizes else data
-        in_units = replace(seen, X=encoding.table(seen.X), mismatch=encoding.mismatch)
-        screened = resolved_screen(model.screen).passed(in_units, solver, n_jobs)
+        sizes = sample_sizes(solver, len(data.values), data.values.shape[1])
+        seen = data.fold(sampler.drawn(sizes[-1]).rows) if sizes else data
+        in_units = replace(seen, values=encoding.table(seen.values))
+        screened = resolved_screen(model.screen).passed(
+            in_units, solver, n_jobs, mismatch=encoding.mismatch
+        )
     maker = TaskMaker(
         data,
         screened,
@@ -172,7 +174,7 @@ class TaskMaker:
 
     Attributes
     ----------
-    data : TrainingData
+    data : Table
     screened : Screened
         Which features enter.
     solver : Solver
@@ -186,7 +188,7 @@ class TaskMaker:
         Of the growing samples that the solver looks at; empty where it looks at all.
     """
 
-    data: TrainingData
+    data: Table
     screened: Screened
     solver: Solver
     weight_set: Cone | WithTriples
@@ -198,7 +200,7 @@ class TaskMaker:
 
     def tasks(self, encoding: Encoding, nominal: str) -> list[Task]:
         """A task for each way of encoding nominal columns that is to be tried."""
-        n = len(self.data.X)
+        n = len(self.data.values)
         offered = offered_encodings(encoding, nominal, n)
         # One size of sample for both encodings, that of the wider: their likelihoods are compared.
         n_columns = max(len(one.owner) for one in offered)
@@ -211,14 +213,14 @@ class TaskMaker:
         data, is_kept = self.data, self.screened.is_kept
         is_out = data.reader.is_used & ~is_kept
         return References(
-            data.X if is_kept.all() else data.X[:, is_kept],
-            data.codes,
+            data.values if is_kept.all() else data.values[:, is_kept],
+            data.outcome.codes,
             is_kept,
             encoding,
             data.anchor_weight,
             self.screened.importances,
             self.form,
-            screened_out=data.X[:, is_out] if is_out.any() else None,
+            screened_out=data.values[:, is_out] if is_out.any() else None,
         )
 
     def task(self, encoding: Encoding, stage: int = 0) -> Task:

@@ -148,5 +148,5 @@ def _of_covariates(test: InteractionTest) -> list[str]:
     source = test._effect_source
     if source.adjusted is None or not source.adjusted.any():
         return []
-    names = [str(name) for name, is_in in zip(source.read.names, source.adjusted) if is_in]
+    names = [str(name) for name, is_in in zip(source.read.reader.names, source.adjusted) if is_in]
     return [f"It was adjusted for {', '.join(names)}."]

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.checks import check_option
-from immigrate.columns import named_position
+from immigrate.checks import check_option, named_position
 from immigrate.estimators.weight_table import without_rounding
 
 # All triples of up to so many features: 9,880 weights. A list may be as long.

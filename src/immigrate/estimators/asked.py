@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from immigrate.arrays import Codes, Mask
-from immigrate.columns import named_mask, named_position
-from immigrate.estimators.tested_terms import Question, ReadTable
+from immigrate.checks import named_mask, named_position
+from immigrate.estimators.tested_terms import Question, encoded
 from immigrate.inference.folds import row_order
+from immigrate.table import Table
 
 PAIRS = "pairs is to be one feature, a list of pairs, or two lists of features; got {!r}."
 
@@ -64,12 +65,12 @@ def _chosen_pairs(
     return None, np.array(listed, dtype=np.intp)
 
 
-def halves(read: ReadTable, share: float) -> tuple[ReadTable, ReadTable]:
+def halves(read: Table, share: float) -> tuple[Table, Table]:
     """The samples that choose pairs, and the share of each class that measures effects.
 
     Which is which depends on the data alone.
     """
-    data, _ = read.encoded()
+    data, _ = encoded(read)
     codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(read.values)).T
     is_nominal = [levels.is_nominal for levels in data.levels]
     strata = data.outcome.strata
@@ -79,8 +80,9 @@ def halves(read: ReadTable, share: float) -> tuple[ReadTable, ReadTable]:
         own = order[strata[order] == stratum]
         # The order is a hash of the values, so that nothing is drawn and no seed is needed.
         is_out[own[: round(share * len(own))]] = True
-    counts = [np.unique(read.codes[part], return_counts=True) for part in (is_out, ~is_out)]
-    n_classes = len(np.unique(read.codes))
+    classes_of = read.outcome.codes
+    counts = [np.unique(classes_of[part], return_counts=True) for part in (is_out, ~is_out)]
+    n_classes = len(np.unique(classes_of))
     if any(len(classes) < n_classes or sizes.min() < 2 for classes, sizes in counts):
         raise ValueError(
             f"split={share:g} leaves one part without two samples of every class. Choose another "

@@ -6,10 +6,9 @@ user's table, and have names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +18,7 @@ from immigrate.inference.directions import Side, feature_direction, pair_directi
 from immigrate.inference.effects import EffectModel, Sizes, Term
 from immigrate.inference.levels import Levels
 from immigrate.inference.surfaces import Surface, surface
-
-if TYPE_CHECKING:
-    from immigrate.estimators.tested_terms import ReadTable
-
+from immigrate.table import Table
 
 FLAGS = ("True", "False")
 
@@ -66,6 +62,22 @@ def class_text(name: str) -> str:
     return name if is_word else f"class {name}"
 
 
+def level_text(table: Table, column: int, levels: Levels) -> Callable[[int], str]:
+    """What a level of a column is called."""
+    names, x = table.reader.level_names[column], table.values[:, column]
+    if np.isnan(x).any() and np.all(levels.code >= 0):
+        # One value or missing: levels are 0 where it is missing and 1.
+        one = np.nanmin(x)
+        known = str(names[int(one)]) if len(names) else f"{one:g}"
+        return lambda place: known if place else "missing"
+
+    def text(place: int) -> str:
+        value = levels.value[place]
+        return str(names[int(value)]) if len(names) else f"{value:g}"
+
+    return text
+
+
 @dataclass(frozen=True, eq=False)
 class MeasuredEffects:
     """The model of effects of some samples.
@@ -75,7 +87,7 @@ class MeasuredEffects:
     model : EffectModel
     columns : ndarray
         The column of the table that each feature of `model.data` is.
-    read : ReadTable
+    read : Table
         The samples.
     subject : Subject
         What is more likely, or higher, where an effect is positive.
@@ -83,7 +95,7 @@ class MeasuredEffects:
 
     model: EffectModel
     columns: Codes
-    read: ReadTable
+    read: Table
     subject: Subject
 
     def sizes(self, terms: Sequence[Term]) -> Sizes:
@@ -164,8 +176,8 @@ class MeasuredEffects:
 
     def _side(self, feature: int) -> Side:
         column, levels = int(self.columns[feature]), self.model.data.levels[feature]
-        text = self.read.level_text(column, levels)
-        return Side(str(self.read.names[column]), levels, text)
+        text = level_text(self.read, column, levels)
+        return Side(str(self.read.reader.names[column]), levels, text)
 
     def _place(self, term: Term) -> Term | None:
         """The features that the columns are, if they are in the model."""

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators._training import as_counts
-from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
+from immigrate.estimators.tested_terms import fitted_on_read
+from immigrate.outcomes import Labels
+from immigrate.table import SampleWeight, Table
 
 
-def given_table(model: Any) -> ReadTable | None:
+def given_table(model: Any) -> Table | None:
     """The features that a model was given, those that a screen dropped included.
 
     None where they are not known: models with prototypes hold no samples, and models from files
@@ -30,19 +31,15 @@ def given_table(model: Any) -> ReadTable | None:
         both = np.empty((len(values), len(is_feature)))
         both[:, references.is_used], both[:, is_out] = values, references.screened_out
         values = both[:, is_feature]
-    return ReadTable(
-        values,
-        reader.is_nominal[is_feature],
-        references.codes,
-        np.array(reader.names, dtype=object)[is_feature],
-        # D sums to 1; the test reads weights as counts.
-        as_counts(references.anchor_weight),
-        level_names=[levels for levels, is_in in zip(reader.level_names, is_feature) if is_in],
-    )
+    labels = Labels(model.classes_, references.codes)
+    # D sums to 1; the test reads weights as counts.
+    D = references.anchor_weight
+    weight = None if D is None else SampleWeight(D, "importance")
+    return Table.of_values(reader.features(is_feature), values, labels, weight)
 
 
-def fitted_on_model(test: InteractionTest, model: Any, read: ReadTable) -> InteractionTest:
+def fitted_on_model(test: InteractionTest, model: Any, read: Table) -> InteractionTest:
     """A clone of `test`, fitted on a table that a model has read, with its classes' names."""
-    test = fitted_on_read(test, read, model.classes_)
+    test = fitted_on_read(test, read)
     test.column_reader_ = model.column_reader_
     return test

@@ -1,6 +1,6 @@
 """From a table that was read to evidence: all that `InteractionTest` computes, as values.
 
-    ReadTable  →  levels and functions  →  null model  →  search  →  effects  →  Findings
+    Table  →  levels and functions  →  null model  →  search  →  effects  →  Findings
 
 Nothing here reads a user's table, warns of its columns or writes on an estimator.
 """
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.columns import check_class_sizes
 from immigrate.durations import announce
 from immigrate.estimators._evidence_tables import (
     Named,
@@ -33,8 +32,8 @@ from immigrate.inference.additive import AdditiveModel, null_model
 from immigrate.inference.effects import Term, effect_model
 from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.feature_evidence import FeatureEvidence, feature_evidence
-from immigrate.inference.levels import Levels, feature_levels
-from immigrate.inference.outcomes import Outcome, class_outcome, number_outcome
+from immigrate.inference.levels import feature_levels
+from immigrate.inference.outcomes import class_outcome, number_outcome
 from immigrate.inference.power import detectable_size
 from immigrate.inference.rows import kept_columns
 from immigrate.inference.search import Effort, Search, Study, searched_terms
@@ -47,7 +46,9 @@ from immigrate.inference.stepwise import (
 )
 from immigrate.inference.term_sets import TermSet, every_term
 from immigrate.interactions.adjustments import Adjustment, PValues
+from immigrate.outcomes import check_class_sizes
 from immigrate.progress import warn_user
+from immigrate.table import Table
 
 if TYPE_CHECKING:
     from immigrate.estimators._interaction_test import InteractionTest
@@ -55,87 +56,24 @@ if TYPE_CHECKING:
 ORDER_NAMES = {2: "pair", 3: "triple"}
 
 
-@dataclass(frozen=True, eq=False)
-class ReadTable:
-    """Samples as the test needs them.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n, p)
-        What a `ColumnReader` made of a table: numbers, codes of levels, NaN where missing.
-    is_nominal : ndarray of shape (p,)
-    codes : ndarray of shape (n,)
-        Class codes 0, 1, ...
-    names : sequence of p str
-    weight : ndarray of shape (n,) or None
-        How often each sample was seen; None is once.
-    numbers : ndarray of shape (n,) or None
-        The label where it is a number instead of classes.
-    level_names : sequence of p sequences
-        Names of the levels of nominal columns, empty for the others.
-    """
-
-    values: Array
-    is_nominal: Mask
-    codes: Codes
-    names: Any
-    weight: Array | None = None
-    numbers: Array | None = None
-    level_names: Any = ()
-
-    def counted(self) -> ReadTable:
-        """The samples that were seen, classes without one being gone."""
-        if self.weight is None or self.weight.all():
-            return self
-        seen = self.rows(self.weight > 0)
-        return replace(seen, codes=np.unique(seen.codes, return_inverse=True)[1])
-
-    def rows(self, is_in: Mask) -> ReadTable:
-        """Some of the samples."""
-        return replace(
-            self,
-            values=self.values[is_in],
-            codes=self.codes[is_in],
-            weight=None if self.weight is None else self.weight[is_in],
-            numbers=None if self.numbers is None else self.numbers[is_in],
-        )
-
-    def encoded(self, adjusted: Mask | None = None) -> tuple[Encoded, Codes]:
-        """Levels and functions of the features that vary, and the positions of these features."""
-        n = len(self.values)
-        weight = np.ones(n) if self.weight is None else self.weight
-        X = self.values.astype(np.float64, copy=False)
-        levels = [
-            feature_levels(x, weight, bool(is_nominal))
-            for x, is_nominal in zip(X.T, self.is_nominal)
-        ]
-        varied = np.flatnonzero([level.n_levels > 1 for level in levels])
-        levels = [levels[j] for j in varied]
-        functions = interaction_functions(levels, n)
-        out = [] if adjusted is None else np.flatnonzero(adjusted[varied]).tolist()
-        outcome = self._outcome(weight)
-        return Encoded(levels, functions, outcome, weight, adjusted=frozenset(out)), varied
-
-    def _outcome(self, weight: Array) -> Outcome:
-        if self.numbers is not None:
-            return number_outcome(self.numbers, weight)
-        return class_outcome(self.codes, int(self.codes.max()) + 1)
-
-    def level_text(self, column: int, levels: Levels) -> Callable[[int], str]:
-        """What a level of a column is called."""
-        names: Any = self.level_names[column] if len(self.level_names) else ()
-        x = self.values[:, column]
-        if np.isnan(x).any() and np.all(levels.code >= 0):
-            # One value or missing: levels are 0 where it is missing and 1.
-            one = np.nanmin(x)
-            known = str(names[int(one)]) if len(names) else f"{one:g}"
-            return lambda place: known if place else "missing"
-
-        def text(place: int) -> str:
-            value = levels.value[place]
-            return str(names[int(value)]) if len(names) else f"{value:g}"
-
-        return text
+def encoded(table: Table, adjusted: Mask | None = None) -> tuple[Encoded, Codes]:
+    """Levels and functions of the features that vary, and the positions of these features."""
+    n = len(table.values)
+    weight = np.ones(n) if table.weight is None else table.weight.as_counts()
+    X = table.values.astype(np.float64, copy=False)
+    levels = [
+        feature_levels(x, weight, bool(is_nominal))
+        for x, is_nominal in zip(X.T, table.reader.is_nominal)
+    ]
+    varied = np.flatnonzero([level.n_levels > 1 for level in levels])
+    levels = [levels[j] for j in varied]
+    functions = interaction_functions(levels, n)
+    out = [] if adjusted is None else np.flatnonzero(adjusted[varied]).tolist()
+    if table.outcome.numbers is not None:
+        outcome = number_outcome(table.outcome.numbers, weight)
+    else:
+        outcome = class_outcome(table.outcome.codes, int(table.outcome.codes.max()) + 1)
+    return Encoded(levels, functions, outcome, weight, adjusted=frozenset(out)), varied
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +95,7 @@ class EffectSource:
 
     Attributes
     ----------
-    read : ReadTable
+    read : Table
     adjusted : ndarray of shape (p,) or None
         Columns that are in the model and in no pair.
     features, rough : tuple of int
@@ -170,7 +108,7 @@ class EffectSource:
         What is more likely where an effect is positive.
     """
 
-    read: ReadTable
+    read: Table
     adjusted: Mask | None
     features: tuple[int, ...]
     rough: tuple[int, ...]
@@ -181,13 +119,14 @@ class EffectSource:
     @property
     def labels(self) -> NDArray[Any]:
         """Class names, or numbers, of the samples."""
-        if self.read.numbers is not None:
-            return self.read.numbers
-        return np.array(self.subject.classes, dtype=object)[self.read.codes]
+        outcome = self.read.outcome
+        if outcome.numbers is not None:
+            return outcome.numbers
+        return np.array(self.subject.classes, dtype=object)[outcome.codes]
 
     def effects(self, *more: Term) -> MeasuredEffects:
         """The model of effects, with more pairs beside those found."""
-        data, columns = self.read.encoded(self.adjusted)
+        data, columns = encoded(self.read, self.adjusted)
         place = places_of(columns)
         rough = frozenset(place[c] for c in self.rough if c in place)
         return self.effects_on(replace(data, rough=rough), columns, more)
@@ -268,23 +207,23 @@ class Settings:
     subject: Subject
     say: Callable[[str], None]
 
-    def findings(self, read: ReadTable, held_out: ReadTable | None = None) -> Findings:
+    def findings(self, read: Table, held_out: Table | None = None) -> Findings:
         """All terms tested, those found, and the features.
 
         Effects are those of the samples `held_out`, where there are any.
         """
-        encoded, columns = read.encoded(self.question.adjusted)
-        encoded = replace(encoded, run=self.effort.run)
-        self._foretell(encoded, columns)
+        read_data, columns = encoded(read, self.question.adjusted)
+        read_data = replace(read_data, run=self.effort.run)
+        self._foretell(read_data, columns)
         self.effort.run.stage = "null model"
-        data, null = null_model(encoded)
+        data, null = null_model(read_data)
         public = replace(null, features=columns[null.features], Z=kept_columns(null.Z))
         self.say(of_the_null_model(public))
         tested = self._tested(Study(data, self.adjustment, self.effort), null, columns)
         self.effort.run.stage = "evidence for features"
         contrasts = null.contrasts(data)
         features = self._features(feature_evidence(data, null, contrasts))
-        named = Named(np.array(read.names, dtype=object), columns)
+        named = Named(np.array(read.reader.names, dtype=object), columns)
         found = tuple(named.columns_of(measurable_terms(data, tested.terms_found)))
         source = EffectSource(
             read if held_out is None else held_out,
@@ -370,23 +309,15 @@ def of_the_null_model(model: AdditiveModel) -> str:
     )
 
 
-def fitted_on_read(
-    test: InteractionTest, read: ReadTable, classes: NDArray[Any] | None = None
-) -> InteractionTest:
-    """A clone of `test`, fitted on a table that an estimator has read and warned of before.
-
-    `classes` are the names of the class codes, for words; without them the codes stand for them.
-    """
-    test = clone(test)
-    seen, sizes = np.unique(
-        read.codes if read.weight is None else read.codes[read.weight > 0], return_counts=True
-    )
-    check_class_sizes(seen, sizes, least=1)
+def fitted_on_read(test: InteractionTest, read: Table) -> InteractionTest:
+    """A clone of `test`, fitted on a table that an estimator has read and warned of before."""
+    test, read = clone(test), read.counted()
+    classes = read.outcome.classes
+    check_class_sizes(classes, np.bincount(read.outcome.codes, minlength=len(classes)), least=1)
     test._check_parameters()
-    names = seen if classes is None else classes[seen]
-    findings = test._findings(read, names)
-    test.classes_ = names
+    findings = test._findings(read)
+    test.classes_ = classes
     test.n_features_in_ = read.values.shape[1]
-    test.feature_names_in_ = np.array(read.names, dtype=object)
+    test.feature_names_in_ = np.array(read.reader.names, dtype=object)
     test._adopt(findings)
     return test

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from immigrate.arrays import Array
-from immigrate.columns import read_table, read_training_table
+from immigrate.table import read_table, read_training_table
 
 
 class EncodedColumns(TransformerMixin, BaseEstimator):

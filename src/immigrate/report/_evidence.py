@@ -11,8 +11,8 @@ import pandas as pd
 from immigrate.arrays import Codes
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.model_evidence import fitted_on_model
-from immigrate.estimators.tested_terms import ReadTable
 from immigrate.interactions.adjustments import adjustment_of
+from immigrate.table import Table
 
 # Pairs that the page lists; a table of 200 features has as many.
 MOST_LISTED = 20_000
@@ -33,19 +33,19 @@ class Evidence:
     Attributes
     ----------
     alpha : float
-    read : ReadTable or None
+    read : Table or None
         The features that the model was given, screened out or not.
     test : InteractionTest or None
     why_untested : str
     """
 
     alpha: float
-    read: ReadTable | None
+    read: Table | None
     test: InteractionTest | None = None
     why_untested: str = ""
 
     @classmethod
-    def of(cls, model: Any, read: ReadTable | None, test: InteractionTest) -> Self:
+    def of(cls, model: Any, read: Table | None, test: InteractionTest) -> Self:
         """Test all features that a model was given."""
         if read is None:
             return cls(test.alpha, None, why_untested="The model does not hold the whole table.")
@@ -54,7 +54,7 @@ class Evidence:
     @property
     def names(self) -> list[str]:
         """Of all features, in the order of the table."""
-        return [] if self.read is None else [str(name) for name in self.read.names]
+        return [] if self.read is None else [str(name) for name in self.read.reader.names]
 
     def summary(self) -> dict[str, Any]:
         """The answer in words and in rows; how many other pairs may only mirror those found."""

@@ -14,10 +14,10 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check
 from sklearn.utils.parallel import Parallel, delayed
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.columns import ColumnWarning
 from immigrate.progress import collected_warnings, print_line
 from immigrate.report._given import Given
 from immigrate.scikit_learn import rows_of
+from immigrate.table import ColumnWarning
 
 Split = tuple[Codes, Codes]
 SEED = 0

@@ -11,16 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from immigrate.arrays import Codes
-from immigrate.columns import (
-    Note,
-    Reason,
-    check_is_table,
-    column_notes,
-    meant_name,
-    messages,
-    read_labels,
-    warn_of_other_order,
-)
+from immigrate.checks import meant_name
+from immigrate.outcomes import read_classes, warn_of_other_order
+from immigrate.table import Note, Reason, check_is_table, column_notes, messages
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +70,7 @@ class Given:
         if isinstance(y, str):
             X, y = without_column(X, y, "y")
         warn_of_other_order(X, y)
-        labels = read_labels(column_or_1d(y, warn=True))
+        labels = read_classes(column_or_1d(y, warn=True))
         if groups is not None:
             groups = _checked_groups(groups, len(labels.codes))
         dates = date_columns(X) if reads_table and hasattr(X, "columns") else ()
@@ -87,7 +80,7 @@ class Given:
                 raise ValueError(
                     "X has no column that can be used as a feature: " + " ".join(messages(dates))
                 )
-        return cls(X, *labels, dates, target, groups)
+        return cls(X, labels.classes, labels.codes, dates, target, groups)
 
     @property
     def has_repeats(self) -> bool:

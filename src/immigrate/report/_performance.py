@@ -10,13 +10,13 @@ from sklearn.base import clone
 from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import Pipeline
 
-from immigrate.columns import ColumnWarning
 from immigrate.progress import collected_warnings
 from immigrate.report._baselines import baselines
 from immigrate.report._folds import HeldOut, Split, held_out, never_held_out, splits_of
 from immigrate.report._given import Given
 from immigrate.report._measures import calibration, measures, roc_curves
 from immigrate.scikit_learn import rows_of
+from immigrate.table import ColumnWarning
 
 # Classes this unequal in size make accuracy say little.
 IMBALANCE = 1.5

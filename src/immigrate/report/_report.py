@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from immigrate.checks import check_count, check_jobs
-from immigrate.columns import ColumnWarning
 from immigrate.durations import is_wide
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.default_model import default_model, words_of_screen
@@ -27,6 +26,7 @@ from immigrate.report._given import Given
 from immigrate.report._page import as_json, page, template_environment
 from immigrate.report._performance import performance
 from immigrate.report._summary import summarised
+from immigrate.table import ColumnWarning
 
 # Of wide tables, whose models are screened in every fold anew, there are fewer folds.
 FOLDS, FOLDS_OF_WIDE = 10, 5

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from immigrate.estimators.tested_terms import ReadTable
+from immigrate.table import Table
 
 # More points than this hide each other; more values make the page too large to send.
 MOST_ROWS, MOST_VALUES = 1_000, 150_000
@@ -16,7 +16,7 @@ MOST_LEVELS = 12
 SEED = 0
 
 
-def drawn_samples(read: ReadTable | None, strongest: Iterable[int]) -> dict[str, Any]:
+def drawn_samples(read: Table | None, strongest: Iterable[int]) -> dict[str, Any]:
     """Values and classes of the samples; `strongest` are features in order of interest."""
     if read is None:
         return {"n": 0, "rows": [], "codes": [], "columns": {}, "n_without": 0}
@@ -29,18 +29,18 @@ def drawn_samples(read: ReadTable | None, strongest: Iterable[int]) -> dict[str,
     return {
         "n": n,
         "rows": rows,
-        "codes": read.codes[rows],
+        "codes": read.outcome.codes[rows],
         "columns": {str(j): drawn_column(read, j, rows) for j in sorted(order)},
         "n_without": p - len(order),
     }
 
 
-def drawn_column(read: ReadTable, j: int, rows: np.ndarray) -> dict[str, Any]:
+def drawn_column(read: Table, j: int, rows: np.ndarray) -> dict[str, Any]:
     """One feature: numbers, or places among levels; None where it is missing."""
     x = read.values[:, j].astype(np.float64)
-    names = read.level_names[j] if len(read.level_names) else ()
+    names = read.reader.level_names[j]
     used = np.unique(x[~np.isnan(x)])
-    if read.is_nominal[j] or len(used) <= MOST_LEVELS:
+    if read.reader.is_nominal[j] or len(used) <= MOST_LEVELS:
         levels = [_level_text(names, u) for u in used]
         return {"levels": levels, "values": _places(x[rows], used)}
     return {"levels": None, "values": [None if np.isnan(v) else float(v) for v in x[rows]]}

@@ -14,11 +14,11 @@ import pandas as pd
 
 from immigrate._version import __version__
 from immigrate.arrays import Array, Codes
-from immigrate.columns import in_order, messages, read_table
 from immigrate.report._answers import answers
 from immigrate.report._evidence import Evidence
 from immigrate.report._given import Given
 from immigrate.report._samples import drawn_samples
+from immigrate.table import in_order, messages, read_table
 
 FORMAT = 1
 """Of the summary. A name that goes or changes its meaning makes it one more."""

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import LFE, Descent, IRelief, Relief, ReliefF, Simba
-from immigrate.columns import ColumnWarning
+from immigrate.table import ColumnWarning
 
 SELECTORS = [*selectors(), Simba(n_starts=2, global_share=0.5, random_state=0)]
 ALL = [*SELECTORS, LFE()]

@@ -43,6 +43,6 @@ def compare(
 
 def _left_out(X: pd.DataFrame) -> Iterator[str]:
     """What can be no feature, and so is left out for all methods alike."""
-    from immigrate.columns import left_out, messages
+    from immigrate.table import left_out, messages
 
     return messages(left_out(X))

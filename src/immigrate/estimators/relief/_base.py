@@ -11,13 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Mask
 from immigrate.checks import check_finite, check_option_or_none, check_selected_count
-from immigrate.columns import ColumnReader, read_table
 from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
-from immigrate.estimators._chosen_columns import chosen_columns
 from immigrate.estimators._importance import chosen_by_importance
-from immigrate.estimators._training import remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
+from immigrate.table import Reader, chosen_columns, read_table, read_weighted_table
 
 METRICS = ("euclidean", "manhattan")
 
@@ -36,7 +34,7 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
     categorical_features: Any
     class_weight: Any
     feature_importances_: Array
-    column_reader_: ColumnReader
+    column_reader_: Reader
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Score the features.
@@ -58,7 +56,7 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
         """
         with fitting(self):
             self._check_parameters()
-            data = training_data(
+            data = read_weighted_table(
                 self,
                 X,
                 y,
@@ -66,14 +64,14 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
                 categorical_features=self.categorical_features,
                 class_weight=self.class_weight,
             )
-            check_selected_count(self.n_features_to_select, data.X.shape[1])
+            check_selected_count(self.n_features_to_select, data.values.shape[1])
             is_categorical = data.reader.is_nominal
-            table = mixed_table(data.X, data.codes, is_categorical, scale=self.scale)
-            units = difference_units(data.X, is_categorical, scale=self.scale)
+            table = mixed_table(data.values, data.outcome.codes, is_categorical, scale=self.scale)
+            units = difference_units(data.values, is_categorical, scale=self.scale)
             learned = self._learned(table, data.anchor_weight)
             # An ascent leaves a weight where it started if no two samples differ in the column.
             score = np.where(data.reader.is_used, learned["feature_importances_"], 0.0)
-            remember(self, data)
+            data.keep_on(self)
             self.is_categorical_, self.difference_units_ = is_categorical, units
             for name, value in learned.items():
                 setattr(self, name, value)

@@ -12,17 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count
-from immigrate.columns import ColumnReader, read_table
 from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.forms import QUADRATIC
 from immigrate.core.mixed_table import mixed_table
-from immigrate.estimators._training import TrainingData, remember, training_data
 from immigrate.estimators.base import fitting
 from immigrate.estimators.stored import StoredEstimator
 from immigrate.kernels.neighbours_numpy import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.progress import warn_user
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
+from immigrate.table import Reader, Table, read_table, read_weighted_table
 
 
 class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
@@ -60,7 +59,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
         Of mean(m m' - h h').
     n_components_ : int
     classes_ : ndarray of shape (n_classes,)
-    column_reader_ : ColumnReader
+    column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -114,7 +113,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
         with fitting(self):
             if self.n_components is not None:
                 check_count("n_components", self.n_components)
-            data = training_data(
+            data = read_weighted_table(
                 self, X, y, sample_weight, class_weight=self.class_weight, allow_nan=False
             )
             check_no_names(data.reader)
@@ -129,7 +128,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
                     ConvergenceWarning,
                 )
                 eigenvalues, is_positive = np.ones_like(eigenvalues), np.ones_like(is_positive)
-            remember(self, data)
+            data.keep_on(self)
             self._adopt(eigenvalues[is_positive][::-1], vectors[:, is_positive].T[::-1])
         return self
 
@@ -148,20 +147,20 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
         projected: Array = read_table(self, X, allow_nan=False) @ self.components_.T
         return projected
 
-    def _margin_scatter(self, data: TrainingData) -> Array:
+    def _margin_scatter(self, data: Table) -> Array:
         """sum_n D_n (m m' - h h')."""
-        X = data.X.astype(np.float64, copy=False)
+        X = data.values.astype(np.float64, copy=False)
         # W does not depend on the units of X; a power of two is exact.
         X = np.ldexp(X, -np.frexp(np.ptp(X / 2, axis=0).max())[1])
         W = np.empty((X.shape[1], X.shape[1]))
         return one_pass(
-            mixed_table(X, data.codes, scale=None),
+            mixed_table(X, data.outcome.codes, scale=None),
             Nearest(),
             # Differences keep their signs here: LFE is a projection, and |x - x'| is not linear.
             lambda pairs: QUADRATIC.scatter(
                 W, (X[pairs.neighbour] - X[pairs.anchor]).T[:, :, None], pairs.weight[:, None]
             ),
-            sides=hit_and_miss_sides(len(data.classes)),
+            sides=hit_and_miss_sides(len(data.outcome.classes)),
             anchor_weight=data.anchor_weight,
             n_threads=n_threads(self.n_jobs),
         )
@@ -186,7 +185,7 @@ class LFE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredEstimator):
         return tags
 
 
-def check_no_names(reader: ColumnReader) -> None:
+def check_no_names(reader: Reader) -> None:
     """Refuse nominal columns: the sum of a name and a number has no meaning."""
     for j in np.flatnonzero(reader.is_nominal & reader.is_used):
         raise ValueError(

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_option
-from immigrate.columns import check_values, read_table
 from immigrate.estimators.base import fitting
 from immigrate.estimators.relief._base import METRICS, MarginSelector
 from immigrate.estimators.stored import StoredEstimator
+from immigrate.table import check_values, read_table
 
 
 def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclidean") -> Pipeline:

@@ -56,7 +56,7 @@ class Relief(MarginSelector):
     feature_importances_ : ndarray of shape (n_features,)
         Scores in [-1, 1] with ``scale="range"``; 0 or less means: of no use.
     classes_ : ndarray of shape (n_classes,)
-    column_reader_ : ColumnReader
+    column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
     difference_units_ : ndarray of shape (n_features,)

@@ -79,7 +79,7 @@ class Simba(MarginSelector):
     margin_ : float
         Mean margin of the samples at these weights.
     classes_ : ndarray of shape (n_classes,)
-    column_reader_ : ColumnReader
+    column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
     difference_units_ : ndarray of shape (n_features,)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.preprocessing import StandardScaler
 
-from immigrate.columns import ColumnReader, difference_units
+from immigrate.kinds.number import difference_units
+from immigrate.table import Reader
 
 NUMERIC = np.zeros(3, dtype=bool)
 
@@ -35,8 +36,8 @@ def test_ranges_are_those_of_the_known_values():
 @pytest.mark.parametrize("scale", ["std", "range", None])
 def test_constant_nominal_empty_and_unused_columns_have_unit_1(scale):
     X = np.array([[0.1, 0, np.nan], [0.1, 5, np.nan], [0.1, 9, np.nan]])
-    reader, values = ColumnReader.fit(X, [1])
-    np.testing.assert_array_equal(reader.units(values, scale), 1)
+    reader, values = Reader.fit(X, [1])
+    np.testing.assert_array_equal(difference_units(values, reader.is_nominal, scale), 1)
 
 
 @pytest.mark.parametrize("scale", ["std", "range"])
@@ -66,8 +67,8 @@ def test_float32_does_not_overflow():
 
 
 def test_flags_and_orders_have_units_of_numbers():
-    reader, values = ColumnReader.fit(np.array([[True], [False]]))
-    np.testing.assert_array_equal(reader.units(values), [0.5])
+    reader, values = Reader.fit(np.array([[True], [False]]))
+    np.testing.assert_array_equal(difference_units(values, reader.is_nominal), [0.5])
 
 
 def test_an_unknown_scale_is_refused():

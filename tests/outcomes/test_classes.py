@@ -7,14 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from immigrate.columns import (
-    check_class_sizes,
-    read_labels,
-    read_numbers,
-    read_training_table,
-    warn_of_other_order,
-)
-from immigrate.columns.labels import MOST_NUMERIC_CLASSES, WHAT_TO_DO_WITH_NUMBERS
+from immigrate.outcomes import check_class_sizes, read_classes, read_numbers, warn_of_other_order
+from immigrate.outcomes.classes import MOST_NUMERIC_CLASSES, WHAT_TO_DO_WITH_NUMBERS
+from immigrate.table import read_training_table
 
 NAMES = ["ill", "well", "well", "ill"]
 
@@ -36,7 +31,8 @@ CONTAINERS = {
 
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_containers_agree(container):
-    classes, codes = read_labels(CONTAINERS[container]())
+    labels = read_classes(CONTAINERS[container]())
+    classes, codes = labels.classes, labels.codes
     assert classes.tolist() == ["ill", "well"]
     np.testing.assert_array_equal(codes, [0, 1, 1, 0])
 
@@ -50,7 +46,8 @@ def test_containers_agree(container):
     ],
 )
 def test_flags_stay_flags(flags):
-    classes, codes = read_labels(flags)
+    labels = read_classes(flags)
+    classes, codes = labels.classes, labels.codes
     assert classes.dtype == bool
     np.testing.assert_array_equal(codes, [1, 0, 0, 1])
 
@@ -66,23 +63,24 @@ def test_flags_stay_flags(flags):
     ],
 )
 def test_whole_numbers_are_classes(numbers):
-    classes, codes = read_labels(numbers)
+    labels = read_classes(numbers)
+    classes, codes = labels.classes, labels.codes
     assert classes.dtype.kind in "if"
     np.testing.assert_array_equal(classes[codes], [3, -1, -1, 3])
 
 
 def test_polars_flags_and_numbers():
-    assert read_labels(polars_series([True, False, False, True])).classes.dtype == bool
-    assert read_labels(polars_series([1, 2, 2, 1])).classes.tolist() == [1, 2]
+    assert read_classes(polars_series([True, False, False, True])).classes.dtype == bool
+    assert read_classes(polars_series([1, 2, 2, 1])).classes.tolist() == [1, 2]
 
 
 def test_many_classes_of_whole_numbers_are_fine_if_each_comes_back():
     n = MOST_NUMERIC_CLASSES + 10
-    assert len(read_labels(np.repeat(np.arange(n), 2)).classes) == n
+    assert len(read_classes(np.repeat(np.arange(n), 2)).classes) == n
 
 
 def test_classes_of_one_sample_are_fine_where_no_hit_is_needed():
-    assert len(read_labels(["a", "a", "b"], least_per_class=1).classes) == 2
+    assert len(read_classes(["a", "a", "b"], least_per_class=1).classes) == 2
 
 
 def test_a_weight_of_0_can_leave_a_class_empty():
@@ -142,13 +140,13 @@ MEASURED = (
 )
 def test_bad_labels_say_what_is_wrong(y, message):
     with pytest.raises(ValueError) as caught:
-        read_labels(y)
+        read_classes(y)
     assert str(caught.value) == message
 
 
 def test_a_missing_label_of_polars_is_named():
     with pytest.raises(ValueError, match=r"missing \(NaN\) in 1 of 3 samples, first in row 1"):
-        read_labels(polars_series([1, None, 2]))
+        read_classes(polars_series([1, None, 2]))
 
 
 @pytest.mark.parametrize(

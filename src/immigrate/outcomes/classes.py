@@ -1,39 +1,60 @@
-"""Class labels from any container, checked with the word that it is the label."""
+"""Class labels from any container, checked with the word that it is the label.
+
+y of any container  →  `plain_labels`: one plain type, none missing  →  `read_classes`
+→  `number.read_numbers`
+"""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from immigrate.arrays import Codes
-from immigrate.columns.objects import FLAG_TYPES, unmasked
+from immigrate.arrays import Array, Codes, Mask, unmasked
+from immigrate.kinds.column import FLAG_TYPES
 from immigrate.progress import warn_user
 
 # Numbers with more different values than that, some of them seen once, are measured, not given.
 MOST_NUMERIC_CLASSES, LARGEST_SHARE_ONCE = 20, 0.1
-# Up to so many different whole numbers are classes without a question.
-MOST_CLEAR_CLASSES = 10
-# Squares of numbers between these, and sums of many, are floats of full precision.
-LARGEST_NUMBER, SMALLEST_SPAN = 1e140, 1e-140
 WHAT_TO_DO_WITH_NUMBERS = (
     "A classifier answers with one of a few classes. Use a regression method, or cut the label "
     "into classes, for example with pandas.qcut; InteractionTest takes numbers as they are."
 )
 
 
-class Labels(NamedTuple):
-    """Classes in sorted order, and the index of each sample's class."""
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The label of every sample: a class, or a number.
+
+    Attributes
+    ----------
+    classes : ndarray
+        In sorted order; empty where the label is a number.
+    codes : ndarray of shape (n,)
+        Index of each sample's class; 0 where the label is a number.
+    numbers : ndarray of shape (n,) or None
+        The label where it is a number.
+    name : str
+        What the label is called; "" where it has no name.
+    """
 
     classes: NDArray[Any]
     codes: Codes
+    numbers: Array | None = None
+    name: str = ""
+
+    def rows(self, chosen: Codes | Mask) -> Labels:
+        """Those of some of the samples."""
+        numbers = None if self.numbers is None else self.numbers[chosen]
+        return replace(self, codes=self.codes[chosen], numbers=numbers)
 
 
-def read_labels(y: Any, *, least_per_class: int = 2) -> Labels:
+def read_classes(y: Any, *, least_per_class: int = 2) -> Labels:
     """Classes and class codes of a label.
 
     Parameters
@@ -49,9 +70,10 @@ def read_labels(y: Any, *, least_per_class: int = 2) -> Labels:
 
     Examples
     --------
-    >>> from immigrate.columns import read_labels
-    >>> read_labels(["ill", "well", "ill", "well"])
-    Labels(classes=array(['ill', 'well'], dtype='<U4'), codes=array([0, 1, 0, 1]))
+    >>> from immigrate.outcomes import read_classes
+    >>> labels = read_classes(["ill", "well", "ill", "well"])
+    >>> labels.classes, labels.codes
+    (array(['ill', 'well'], dtype='<U4'), array([0, 1, 0, 1]))
     """
     y = plain_labels(y)
     if y.ndim != 1:
@@ -66,75 +88,7 @@ def read_labels(y: Any, *, least_per_class: int = 2) -> Labels:
     return labels
 
 
-def read_numbers(y: Any) -> NDArray[np.float64]:
-    """A label that is a number: finite, and not the same for all samples.
-
-    Examples
-    --------
-    >>> from immigrate.columns import read_numbers
-    >>> read_numbers([3, 1.5, 2])
-    array([3. , 1.5, 2. ])
-    """
-    plain = plain_labels(y)
-    if plain.ndim != 1 or plain.dtype.kind not in "fiub":
-        raise ValueError(
-            f"y, the label, is to be a number for each sample; got {plain.dtype} of shape "
-            f"{plain.shape}. Use outcome='class', or give numbers."
-        )
-    numbers = plain.astype(np.float64)
-    if not np.isfinite(numbers).all():
-        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise ValueError(
-            f"y, the label, is infinite in row {row}; a finite number was expected. Drop the "
-            "row, or replace the value by a limit."
-        )
-    if len(numbers) and np.abs(numbers).max() > LARGEST_NUMBER:
-        raise ValueError(
-            f"y, the label, holds numbers as large as {np.abs(numbers).max():.3g}, whose powers "
-            "leave the range of floats. Give it in larger units."
-        )
-    if len(numbers) and np.all(numbers == numbers[0]):
-        raise ValueError(
-            f"y, the label, is {numbers[0]:g} for all samples; there is nothing to explain. Check "
-            "that the right column is used."
-        )
-    if len(numbers) and np.ptp(numbers) < SMALLEST_SPAN:
-        raise ValueError(
-            f"y, the label, spans {np.ptp(numbers):.3g} only, whose powers leave the range of "
-            "floats. Give it in smaller units."
-        )
-    return numbers
-
-
-def is_number_outcome(y: Any) -> bool:
-    """Whether a label is a number rather than classes; refuses to guess where both may be meant.
-
-    Text, flags and numbers with up to ten different whole values are classes. Numbers with many
-    values are numbers.
-
-    Examples
-    --------
-    >>> from immigrate.columns import is_number_outcome
-    >>> is_number_outcome(["ill", "well"]), is_number_outcome([0.1 * i for i in range(30)])
-    (False, True)
-    """
-    plain = plain_labels(y)
-    if plain.dtype.kind not in "fiu":
-        return False
-    values, sizes = np.unique(plain, return_counts=True)
-    is_whole = plain.dtype.kind != "f" or bool((values == np.floor(values)).all())
-    # Two numbers are two classes, whatever they are.
-    if len(values) <= 2 or (is_whole and len(values) <= MOST_CLEAR_CLASSES):
-        return False
-    if len(values) > MOST_CLEAR_CLASSES and (not is_whole or _are_mostly_once(sizes)):
-        return True
-    raise ValueError(
-        f"y, the label, has {len(values)} different numbers in {len(plain)} samples, which may be "
-        "classes or measurements. Say which: outcome='class' or outcome='number'."
-    )
-
-
-def _are_mostly_once(sizes: Codes) -> bool:
+def are_mostly_once(sizes: Codes) -> bool:
     """Whether numbers are measured: classes are seen again and again."""
     n_once = np.count_nonzero(sizes == 1)
     return len(sizes) > MOST_NUMERIC_CLASSES and bool(n_once > LARGEST_SHARE_ONCE * len(sizes))
@@ -241,7 +195,7 @@ def _check_not_measured(y: NDArray[Any], classes: NDArray[Any], sizes: Codes) ->
     if y.dtype.kind not in "fiu" or not len(classes):
         return
     is_whole = y.dtype.kind != "f" or bool((classes == np.floor(classes)).all())
-    if not is_whole or _are_mostly_once(sizes):
+    if not is_whole or are_mostly_once(sizes):
         raise ValueError(
             f"Unknown label type: y, the label, is continuous, with {len(classes)} different "
             f"numbers in {len(y)} samples; classes were expected. {WHAT_TO_DO_WITH_NUMBERS}"

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
-from immigrate.columns import ColumnWarning, Kind, read_table, read_training_table
+from immigrate.kinds.number import difference_units
+from immigrate.table import ColumnWarning, Kind, read_table, read_training_table
 
 DATA = Path(os.environ.get("IMMIGRATE_DATA", "no folder"))
 MESSY = DATA / "messy.csv"
@@ -33,9 +34,10 @@ class NearestMean(ClassifierMixin, BaseEstimator):
             categorical_features=self.categorical_features,
             allow_nan=self.takes_gaps,
         )
-        X = np.nan_to_num(table.values / table.reader.units(table.values))
-        self._means = np.array([X[table.codes == c].mean(axis=0) for c in np.unique(table.codes)])
-        self._units = table.reader.units(table.values)
+        units = difference_units(table.values, table.reader.is_nominal)
+        X, codes = np.nan_to_num(table.values / units), table.outcome.codes
+        self._means = np.array([X[codes == c].mean(axis=0) for c in np.unique(codes)])
+        self._units = units
         table.keep_on(self)
         return self
 

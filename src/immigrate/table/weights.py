@@ -1,15 +1,17 @@
-"""Sample weights that are counts, and samples that are not independent."""
+"""Weights of samples and what they mean: how much a sample matters, or how often it was seen."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.class_weight import compute_sample_weight
 
-from immigrate.arrays import Array, Codes
-from immigrate.columns import TrainingTable, check_class_sizes
+from immigrate.arrays import Array, Codes, Mask
+from immigrate.outcomes.classes import Labels, check_class_sizes
 from immigrate.progress import warn_user
 from immigrate.scikit_learn import checked_sample_weight
 
@@ -21,27 +23,89 @@ LEAST_SHARE = 1e-9
 LEAST_SIZE = 1.5
 
 
-def counts_and_classes(table: TrainingTable, sample_weight: Any) -> tuple[Array, NDArray[Any]]:
-    """How often each sample was seen, and the classes of those that were."""
-    weight = _counts(checked_sample_weight(sample_weight, table.values))
-    if table.numbers is not None:
-        _check_numbers(table.numbers, weight)
-        return weight, table.classes
-    seen, size = np.unique(table.codes[weight > 0], return_counts=True)
-    classes = table.classes[seen]
-    check_class_sizes(classes, size, least=1)
+@dataclass(frozen=True, eq=False)
+class SampleWeight:
+    """A weight per sample.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+    meaning : {"importance", "count"}
+        Importances have the sum 1 over the whole table, counts that of the samples seen.
+    """
+
+    values: Array
+    meaning: Literal["importance", "count"]
+
+    def rows(self, chosen: Codes | Mask) -> SampleWeight:
+        """Those of some of the samples."""
+        return replace(self, values=self.values[chosen])
+
+    def as_anchor(self) -> Array:
+        """D of Eq. 10: importances as they are, counts with the sum 1."""
+        return self.values if self.meaning == "importance" else self.values / self.values.sum()
+
+    def as_counts(self) -> Array:
+        """Counts as they are, importances scaled to sum to the effective sample size."""
+        weight = self.values
+        if self.meaning == "count" or not weight.any():
+            return weight
+        # By a power of two, which is exact: squares of tiny weights must not vanish.
+        weight = np.ldexp(weight, -int(np.frexp(weight.max())[1]))
+        # Their sum is then sum(w)^2 / sum(w^2), whatever unit the weights had.
+        return weight * weight.sum() / np.sum(weight**2)
+
+
+def anchor_weights(
+    labels: Labels, values: NDArray[Any], sample_weight: Any, class_weight: Any
+) -> SampleWeight:
+    """D of Eq. 10: the user's weights, times those of the classes, scaled to sum 1."""
+    weight = checked_sample_weight(sample_weight, values)
+    if class_weight is not None:
+        # The product of two huge weights would overflow.
+        weight = _largest_one(weight) * _largest_one(class_weights(labels, class_weight))
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
+    # Twice, so that huge weights do not overflow their sum.
+    weight = _largest_one(weight)
+    return SampleWeight(weight / weight.sum(), "importance")
+
+
+def _largest_one(weight: Array) -> Array:
+    largest = float(weight.max())
+    return weight / largest if largest > 0 else weight
+
+
+def class_weights(labels: Labels, class_weight: Any) -> Array:
+    """What `class_weight` says of each sample."""
+    weight: Array = compute_sample_weight(class_weight, labels.classes[labels.codes])
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise ValueError(
+            f"class_weight must hold finite numbers, 0 or more, got {class_weight!r}."
+        )
+    return weight
+
+
+def sample_counts(labels: Labels, values: NDArray[Any], sample_weight: Any) -> SampleWeight:
+    """How often each sample was seen; refuses what leaves nothing to compare."""
+    weight = _counts(checked_sample_weight(sample_weight, values))
+    if labels.numbers is not None:
+        _check_numbers(labels.numbers, weight)
+        return SampleWeight(weight, "count")
+    seen, size = np.unique(labels.codes[weight > 0], return_counts=True)
+    check_class_sizes(labels.classes[seen], size, least=1)
     if size.max() == 1:
         raise ValueError(
             f"Every class of y has one sample: {len(seen)} classes in as many samples, so that "
             "nothing can be compared. Check that the right column is used as the target."
         )
-    if not is_comparable(table.codes, weight):
+    if not is_comparable(labels.codes, weight):
         raise ValueError(
             "sample_weight gives nearly all weight, or that of every class, to one sample; "
             "nothing can be compared."
         )
     warn_if_no_counts(weight[weight > 0])
-    return weight, classes
+    return SampleWeight(weight, "count")
 
 
 def _counts(weight: Array) -> Array:

@@ -21,7 +21,7 @@ from immigrate import (
     ReliefF,
     make_margin_knn,
 )
-from immigrate.columns import ColumnWarning
+from immigrate.table import ColumnWarning
 
 N = 30
 Y = np.arange(N) % 2

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from immigrate.columns import (
-    ColumnReader,
+from immigrate.table import (
     ColumnWarning,
     Note,
+    Reader,
     Reason,
     column_notes,
     left_out,
@@ -240,7 +240,7 @@ def test_copies_are_found_in_wide_tables_and_those_that_differ_late_are_not():
     X[:, 160] = X[:, 20]
     X[-1, 160] = 1 - X[-1, 20]
     X[:, 170] = np.where(X[:, 30] == 0, -0.0, X[:, 30])
-    reader, _ = ColumnReader.fit(X)
+    reader, _ = Reader.fit(X)
     assert [(note.column, note.detail) for note in reader.notes] == [
         (150, "the same as 'x20'"),
         (170, "the same as 'x30'"),
@@ -308,7 +308,7 @@ def test_left_out_lists_what_can_be_no_feature_in_order():
     ],
 )
 def test_tables_that_changed_since_fit_are_refused(fitted, later, message):
-    reader, _ = ColumnReader.fit(pd.DataFrame(fitted))
+    reader, _ = Reader.fit(pd.DataFrame(fitted))
     with pytest.raises(ValueError) as caught:
         reader.read(pd.DataFrame(later))
     assert str(caught.value) == message
@@ -323,7 +323,7 @@ def test_tables_that_changed_since_fit_are_refused(fitted, later, message):
 )
 def test_what_is_no_table_is_refused(X, what):
     with pytest.raises(ValueError) as caught:
-        ColumnReader.fit(X)
+        Reader.fit(X)
     assert str(caught.value) == (
         f"A table of rows and columns was expected, got {what}. Give a data frame or an array of "
         "two dimensions."

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from immigrate import Relief
-from immigrate.columns import ColumnReader, Kind
+from immigrate.table import Kind, Reader
 
 NUMBERS = [1.5, None, -2.0, 1.5]
 WHOLE = [3, 1, None, 3]
@@ -81,7 +81,7 @@ CONTAINERS = {
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_containers_agree(container):
     table = CONTAINERS[container]()
-    reader, values = ColumnReader.fit(table)
+    reader, values = Reader.fit(table)
     np.testing.assert_array_equal(values, EXPECTED)
     assert values.dtype == np.float64
     assert reader.kinds == KINDS
@@ -92,7 +92,7 @@ def test_containers_agree(container):
 
 @pytest.mark.parametrize("later", CONTAINERS)
 def test_a_reader_reads_every_container(later):
-    reader, values = ColumnReader.fit(CONTAINERS["nullable"]())
+    reader, values = Reader.fit(CONTAINERS["nullable"]())
     np.testing.assert_array_equal(reader.read(CONTAINERS[later]()), values)
 
 
@@ -108,11 +108,11 @@ def mixed_columns():
 def test_random_tables_read_alike(rows):
     columns = dict(zip(COLUMNS, map(list, zip(*rows))))
     frame = pd.DataFrame(columns, dtype=object)
-    _, values = ColumnReader.fit(frame)
+    _, values = Reader.fit(frame)
     typed = frame.astype({"number": float, "whole": "Int64", "flag": "boolean", "name": "string"})
-    np.testing.assert_array_equal(ColumnReader.fit(typed)[1], values)
-    np.testing.assert_array_equal(ColumnReader.fit(frame.to_numpy())[1], values)
-    np.testing.assert_array_equal(ColumnReader.fit([list(row) for row in rows])[1], values)
+    np.testing.assert_array_equal(Reader.fit(typed)[1], values)
+    np.testing.assert_array_equal(Reader.fit(frame.to_numpy())[1], values)
+    np.testing.assert_array_equal(Reader.fit([list(row) for row in rows])[1], values)
 
 
 @given(rows=mixed_columns())
@@ -120,9 +120,9 @@ def test_random_tables_read_alike_in_polars(rows):
     pl = pytest.importorskip("polars")
     columns = dict(zip(COLUMNS, map(list, zip(*rows))))
     types = {"number": pl.Float64, "whole": pl.Int64, "flag": pl.Boolean, "name": pl.String}
-    reader, values = ColumnReader.fit(pl.DataFrame(columns, schema=types))
+    reader, values = Reader.fit(pl.DataFrame(columns, schema=types))
     frame = pd.DataFrame(columns, dtype=object)
-    np.testing.assert_array_equal(ColumnReader.fit(frame)[1], values)
+    np.testing.assert_array_equal(Reader.fit(frame)[1], values)
     np.testing.assert_array_equal(reader.read(frame), values)
 
 
@@ -130,15 +130,15 @@ def test_random_tables_read_alike_in_polars(rows):
 def test_permuting_rows_permutes_values(rows, seed):
     frame = pd.DataFrame(rows, dtype=object)
     order = np.random.default_rng(seed).permutation(len(rows))
-    reader, values = ColumnReader.fit(frame)
-    permuted_reader, permuted = ColumnReader.fit(frame.iloc[order])
+    reader, values = Reader.fit(frame)
+    permuted_reader, permuted = Reader.fit(frame.iloc[order])
     np.testing.assert_array_equal(permuted, values[order])
     assert permuted_reader.levels == reader.levels
 
 
 def test_values_of_several_types_have_an_order_that_rows_do_not_decide():
     column = np.array([["b"], [2], ["a"], [1.5], [("t", 1)]], dtype=object)
-    first, backwards = ColumnReader.fit(column)[0], ColumnReader.fit(column[::-1])[0]
+    first, backwards = Reader.fit(column)[0], Reader.fit(column[::-1])[0]
     assert first.levels == backwards.levels
     assert len(first.levels[0]) == 5
 
@@ -146,7 +146,7 @@ def test_values_of_several_types_have_an_order_that_rows_do_not_decide():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_arrays_of_floats_are_not_copied(dtype):
     X = np.asfortranarray(np.random.default_rng(0).normal(size=(5, 3)).astype(dtype))
-    reader, values = ColumnReader.fit(X)
+    reader, values = Reader.fit(X)
     assert values is X
     assert reader.read(X) is X
     assert reader.names == ("x0", "x1", "x2")
@@ -155,20 +155,20 @@ def test_arrays_of_floats_are_not_copied(dtype):
 def test_a_table_of_float32_stays_one():
     X = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
     frame = pd.DataFrame(X, columns=list("abc"))
-    assert ColumnReader.fit(frame)[1].dtype == np.float32
-    assert ColumnReader.fit(frame.astype("Float32"))[1].dtype == np.float32
-    assert ColumnReader.fit(frame.assign(a=np.arange(5)))[1].dtype == np.float64
+    assert Reader.fit(frame)[1].dtype == np.float32
+    assert Reader.fit(frame.astype("Float32"))[1].dtype == np.float32
+    assert Reader.fit(frame.assign(a=np.arange(5)))[1].dtype == np.float64
 
 
 def test_boolean_arrays_hold_flags():
-    reader, values = ColumnReader.fit(np.array([[True, False], [False, False]]))
+    reader, values = Reader.fit(np.array([[True, False], [False, False]]))
     assert reader.kinds == (Kind.FLAG, Kind.FLAG)
     np.testing.assert_array_equal(values, [[1, 0], [0, 0]])
 
 
 def test_ordered_categories_are_numbers_in_their_order():
     sizes = pd.Categorical(["L", "S", None], categories=["S", "M", "L"], ordered=True)
-    reader, values = ColumnReader.fit(pd.DataFrame({"size": sizes}))
+    reader, values = Reader.fit(pd.DataFrame({"size": sizes}))
     assert reader.kinds == (Kind.ORDERED,)
     np.testing.assert_array_equal(values[:, 0], [2, 0, np.nan])
     np.testing.assert_array_equal(reader.read([["M"], [None]])[:, 0], [1, np.nan])
@@ -177,14 +177,14 @@ def test_ordered_categories_are_numbers_in_their_order():
 def test_an_enum_of_polars_is_an_ordered_category():
     pl = pytest.importorskip("polars")
     sizes = pl.Series(["L", "S", None], dtype=pl.Enum(["S", "M", "L"]))
-    reader, values = ColumnReader.fit(pl.DataFrame({"size": sizes}))
+    reader, values = Reader.fit(pl.DataFrame({"size": sizes}))
     assert reader.kinds == (Kind.ORDERED,)
     np.testing.assert_array_equal(values[:, 0], [2, 0, np.nan])
 
 
 def test_categories_keep_their_order_and_unseen_ones_are_no_levels():
     colour = pd.Categorical(["b", "a", "b"], categories=["c", "b", "a"])
-    reader, values = ColumnReader.fit(pd.DataFrame({"colour": colour}))
+    reader, values = Reader.fit(pd.DataFrame({"colour": colour}))
     assert reader.levels == (("b", "a"),)
     np.testing.assert_array_equal(values[:, 0], [0, 1, 0])
     later = pd.DataFrame({"colour": pd.Categorical(["c", "a"], categories=["c", "b", "a"])})
@@ -192,7 +192,7 @@ def test_categories_keep_their_order_and_unseen_ones_are_no_levels():
 
 
 def test_intervals_of_a_cut_are_ordered():
-    _, values = ColumnReader.fit(pd.DataFrame({"age": pd.cut(pd.Series([1.0, 5.0, 9.0]), 3)}))
+    _, values = Reader.fit(pd.DataFrame({"age": pd.cut(pd.Series([1.0, 5.0, 9.0]), 3)}))
     np.testing.assert_array_equal(values[:, 0], [0, 1, 2])
 
 
@@ -210,7 +210,7 @@ def test_intervals_of_a_cut_are_ordered():
 )
 def test_dates_of_every_type_are_refused(dates):
     with pytest.raises(ValueError, match="Column 'day' holds dates or times"):
-        ColumnReader.fit(pd.DataFrame({"dose": [1, 2, 3], "day": dates}))
+        Reader.fit(pd.DataFrame({"dose": [1, 2, 3], "day": dates}))
 
 
 @pytest.mark.parametrize("unit", ["date32", "time64", "timestamp", "duration"])
@@ -221,7 +221,7 @@ def test_arrow_dates_are_refused(unit):
     dates = numbers.cast(pa.date32() if is_day else getattr(pa, unit)("us"))
     column = pd.Series(pd.arrays.ArrowExtensionArray(dates))
     with pytest.raises(ValueError, match="Column 'day' holds dates or times"):
-        ColumnReader.fit(pd.DataFrame({"day": column}))
+        Reader.fit(pd.DataFrame({"day": column}))
 
 
 @pytest.mark.parametrize("type_name", ["Date", "Datetime", "Time", "Duration"])
@@ -229,27 +229,27 @@ def test_polars_dates_are_refused(type_name):
     pl = pytest.importorskip("polars")
     column = pl.Series([1, 2]).cast(pl.Int32 if type_name == "Date" else pl.Int64)
     with pytest.raises(ValueError, match="Column 'day' holds dates or times"):
-        ColumnReader.fit(pl.DataFrame({"day": column.cast(getattr(pl, type_name))}))
+        Reader.fit(pl.DataFrame({"day": column.cast(getattr(pl, type_name))}))
 
 
 def test_arrays_of_dates_are_refused():
     with pytest.raises(ValueError, match=r"Column 'x0' holds dates or times \(datetime64\[D\]\)"):
-        ColumnReader.fit(np.array([["2021-01-03"], ["2021-01-04"]], dtype="datetime64[D]"))
+        Reader.fit(np.array([["2021-01-03"], ["2021-01-04"]], dtype="datetime64[D]"))
 
 
 def test_a_lazy_frame_is_refused():
     pl = pytest.importorskip("polars")
     with pytest.raises(TypeError, match=r"Call X\.collect\(\) first"):
-        ColumnReader.fit(pl.DataFrame({"a": [1]}).lazy())
+        Reader.fit(pl.DataFrame({"a": [1]}).lazy())
 
 
 def test_names_that_are_not_text_give_way_to_numbers():
-    assert ColumnReader.fit(pd.DataFrame([[1, 2]], columns=[7, 7]))[0].names == ("x0", "x1")
+    assert Reader.fit(pd.DataFrame([[1, 2]], columns=[7, 7]))[0].names == ("x0", "x1")
 
 
 def test_no_columns_and_no_rows():
-    assert ColumnReader.fit(pd.DataFrame(index=range(3)))[1].shape == (3, 0)
-    assert ColumnReader.fit(pd.DataFrame({"a": [], "b": []}))[1].shape == (0, 2)
+    assert Reader.fit(pd.DataFrame(index=range(3)))[1].shape == (3, 0)
+    assert Reader.fit(pd.DataFrame({"a": [], "b": []}))[1].shape == (0, 2)
 
 
 def test_names_of_an_arrow_table_are_kept():
@@ -267,7 +267,7 @@ def test_a_frame_of_an_unknown_library_is_refused_by_name():
             raise NotImplementedError
 
     with pytest.raises(TypeError, match=r"X is a Frame of .*to_pandas"):
-        ColumnReader.fit(Frame())
+        Reader.fit(Frame())
 
 
 def test_masked_values_are_missing():
@@ -276,11 +276,11 @@ def test_masked_values_are_missing():
     known = np.where(numbers == 999.0, np.nan, numbers)
     for dtype in (np.float64, np.int64, object):
         masked = np.ma.masked_equal(numbers.astype(dtype), 999)
-        np.testing.assert_array_equal(ColumnReader.fit(masked)[1], known)
+        np.testing.assert_array_equal(Reader.fit(masked)[1], known)
     single = np.ma.masked_equal(numbers.astype(np.float32), 999)
-    assert ColumnReader.fit(single)[1].dtype == np.float32
+    assert Reader.fit(single)[1].dtype == np.float32
     names = np.ma.masked_equal(np.array([["a"], ["b"], ["?"]]), "?")
-    reader, values = ColumnReader.fit(names)
+    reader, values = Reader.fit(names)
     assert reader.levels == (("a", "b"),)
     np.testing.assert_array_equal(values, [[0], [1], [np.nan]])
 
@@ -297,10 +297,10 @@ def test_whole_numbers_that_floats_cannot_tell_apart_are_refused(as_):
     if as_ == "polars":
         X = pytest.importorskip("polars").DataFrame({"id": numbers})
     with pytest.raises(ValueError, match=r"holds 9007199254740992 and 9007199254740993, which"):
-        ColumnReader.fit(X, [0] if as_ == "listed" else "from_dtype")
+        Reader.fit(X, [0] if as_ == "listed" else "from_dtype")
 
 
 def test_large_whole_numbers_that_stay_apart_are_numbers():
     nanoseconds = 1_700_000_000_000_000_000 + 10**9 * np.arange(5)
     for X in (pd.DataFrame({"t": nanoseconds}), nanoseconds[:, None]):
-        np.testing.assert_array_equal(ColumnReader.fit(X)[1][:, 0], nanoseconds)
+        np.testing.assert_array_equal(Reader.fit(X)[1][:, 0], nanoseconds)

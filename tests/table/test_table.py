@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from immigrate.columns import ColumnReader, ColumnWarning, Kind, chosen_mask
+from immigrate.checks import chosen_mask
+from immigrate.table import ColumnWarning, Kind, Reader
 
 FRAME = pd.DataFrame(
     {"dose": [1.0, 2.0, 4.0, 2.0], "site": ["A", "B", "A", "C"], "arm": [0, 1, 2, 1]}
@@ -25,7 +26,7 @@ FRAME = pd.DataFrame(
 def test_codes_are_those_of_a_plain_lookup(seen, later):
     levels = sorted(set(seen))
     code = {level: j for j, level in enumerate(levels)} | {None: np.nan}
-    reader, values = ColumnReader.fit(pd.DataFrame({"site": seen}), ["site"])
+    reader, values = Reader.fit(pd.DataFrame({"site": seen}), ["site"])
     assert reader.levels == (tuple(levels),)
     np.testing.assert_array_equal(values[:, 0], [code[level] for level in seen])
     np.testing.assert_array_equal(
@@ -35,14 +36,14 @@ def test_codes_are_those_of_a_plain_lookup(seen, later):
 
 
 def test_gaps_only_at_predict_are_gaps():
-    reader, _ = ColumnReader.fit(FRAME)
+    reader, _ = Reader.fit(FRAME)
     later = pd.DataFrame({"dose": [None], "site": [None], "arm": [None]}, dtype=object)
     assert np.isnan(reader.read(later)).all()
 
 
 def through_skops(reader):
     sio = pytest.importorskip("skops.io")
-    return sio.loads(sio.dumps(reader), trusted=["immigrate.columns.reader.ColumnReader"])
+    return sio.loads(sio.dumps(reader), trusted=["immigrate.table.table.Reader"])
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def through_skops(reader):
 )
 def test_a_reader_survives_storing(stored):
     frame = FRAME.assign(study="CARE")
-    reader, values = ColumnReader.fit(frame, ["site", "arm", "study"])
+    reader, values = Reader.fit(frame, ["site", "arm", "study"])
     again = stored(reader)
     assert again == reader
     assert again.notes
@@ -70,7 +71,7 @@ def test_a_reader_survives_storing(stored):
     ids=str,
 )
 def test_names_indices_and_masks_choose_alike(chosen):
-    reader, values = ColumnReader.fit(FRAME, chosen)
+    reader, values = Reader.fit(FRAME, chosen)
     assert reader.kinds == (Kind.NUMBER, Kind.NOMINAL, Kind.NOMINAL)
     assert reader.levels[2] == (0, 1, 2)
     np.testing.assert_array_equal(values[:, 2], [0, 1, 2, 1])
@@ -78,7 +79,7 @@ def test_names_indices_and_masks_choose_alike(chosen):
 
 def test_none_says_that_no_column_is_categorical():
     codes = pd.Categorical([10, 20, 10, 20])
-    reader, values = ColumnReader.fit(FRAME[["dose"]].assign(code=codes), None)
+    reader, values = Reader.fit(FRAME[["dose"]].assign(code=codes), None)
     assert reader.kinds == (Kind.NUMBER, Kind.NUMBER)
     np.testing.assert_array_equal(values[:, 1], [10, 20, 10, 20])
 
@@ -87,7 +88,7 @@ def test_none_says_that_no_column_is_categorical():
 def test_listed_columns_of_arrays_are_coded_without_touching_the_array(dtype):
     X = np.array([[5, 1], [7, 2], [5, 3]], dtype=dtype)
     before = X.copy()
-    reader, values = ColumnReader.fit(X, [0])
+    reader, values = Reader.fit(X, [0])
     np.testing.assert_array_equal(values, [[0, 1], [1, 2], [0, 3]])
     np.testing.assert_array_equal(X, before)
     np.testing.assert_array_equal(
@@ -97,14 +98,14 @@ def test_listed_columns_of_arrays_are_coded_without_touching_the_array(dtype):
 
 def test_listed_floats_with_gaps():
     X = np.array([[0.5], [np.nan], [-1.0]])
-    reader, values = ColumnReader.fit(X, [0])
+    reader, values = Reader.fit(X, [0])
     assert reader.levels == ((-1, 0.5),)
     np.testing.assert_array_equal(values[:, 0], [1, np.nan, 0])
 
 
 def test_an_ordered_category_that_is_listed_is_nominal():
     size = pd.Categorical(["S", "L", "S", "L"], categories=["S", "M", "L"], ordered=True)
-    reader, _ = ColumnReader.fit(FRAME.assign(size=size), ["site", "size"])
+    reader, _ = Reader.fit(FRAME.assign(size=size), ["site", "size"])
     assert reader.kinds[3] is Kind.NOMINAL
     assert reader.levels[3] == ("S", "L")
 
@@ -115,7 +116,7 @@ def test_an_empty_choice_is_no_column():
 
 def test_a_value_without_a_place_in_the_order_is_missing_and_said():
     size = pd.Categorical(["S", "L"], categories=["S", "L"], ordered=True)
-    reader, _ = ColumnReader.fit(pd.DataFrame({"size": size}))
+    reader, _ = Reader.fit(pd.DataFrame({"size": size}))
     with pytest.warns(ColumnWarning, match="Column 'size' holds 'XXL', which is not among"):
         values = reader.read(pd.DataFrame({"size": ["XXL", "L"]}))
     np.testing.assert_array_equal(values[:, 0], [np.nan, 1])
@@ -134,7 +135,7 @@ def identified(n=30):
 
 
 def test_what_is_no_feature_reads_as_0_everywhere():
-    reader, values = ColumnReader.fit(identified())
+    reader, values = Reader.fit(identified())
     np.testing.assert_array_equal(reader.is_used, [False, False, False, True, False])
     assert not values[:, ~reader.is_used].any()
     np.testing.assert_array_equal(values[:, 3], np.arange(30) / 2)
@@ -146,7 +147,7 @@ def test_what_is_no_feature_reads_as_0_everywhere():
 
 
 def test_a_listed_identifier_is_kept():
-    reader, values = ColumnReader.fit(identified()[["id", "day", "dose"]], ["id", "day"])
+    reader, values = Reader.fit(identified()[["id", "day", "dose"]], ["id", "day"])
     assert reader.is_used.all()
     np.testing.assert_array_equal(np.sort(values[:, 0]), np.arange(30))
     assert [note.reason.name for note in reader.notes] == ["KEPT_IDENTIFIER", "KEPT_IDENTIFIER"]
@@ -154,14 +155,14 @@ def test_a_listed_identifier_is_kept():
 
 def test_an_array_column_without_a_value_reads_as_0():
     X = np.array([[1.0, np.nan], [2.0, np.nan]])
-    reader, values = ColumnReader.fit(X)
+    reader, values = Reader.fit(X)
     np.testing.assert_array_equal(values, [[1, 0], [2, 0]])
     assert np.isnan(X[:, 1]).all()
     np.testing.assert_array_equal(reader.read(np.array([[1.0, 5.0]])), [[1, 0]])
 
 
 def test_constants_are_named_and_stay():
-    reader, values = ColumnReader.fit(np.array([[1.0, 7.0], [2.0, 7.0]]))
+    reader, values = Reader.fit(np.array([[1.0, 7.0], [2.0, 7.0]]))
     np.testing.assert_array_equal(reader.is_constant, [False, True])
     assert reader.is_used.all()
     np.testing.assert_array_equal(values[:, 1], 7)

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from immigrate.columns.tables import distinct_labels
-from immigrate.columns.text_forms import are_dates, number_like
+from immigrate.table.notes import are_dates, number_like
+from immigrate.table.open import distinct_labels
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,27 @@
-"""What a column holds, and what it means to a model."""
+"""One column of any container, before anybody decides what its values mean."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from numbers import Number
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+
+from immigrate.arrays import Array, Mask
+
+Levels = tuple[Any, ...]
+
+FLAG_TYPES = (bool, np.bool_)
+# NumPy's flags are no numbers to Python, its own are.
+NUMBER_TYPES = (Number, np.bool_)
+
+
+class ColumnWarning(UserWarning):
+    """A column that cannot help a model, or that is read in a way that may surprise."""
 
 
 class Kind(Enum):
@@ -51,5 +66,25 @@ class Column:
     content: Content
     values: NDArray[Any]
     type_name: str
-    categories: tuple[Any, ...] | None = None
+    categories: Levels | None = None
     is_ordered: bool = False
+
+    @property
+    def is_missing(self) -> Mask:
+        """Mask of the rows without a value."""
+        return np.asarray(pd.isna(self.values))
+
+
+def as_floats(values: NDArray[Any], is_missing: Mask) -> Array:
+    """Numbers of any type, `Decimal` and `Fraction` included, NaN where missing."""
+    floats = np.full(len(values), np.nan)
+    floats[~is_missing] = [as_float(value) for value in values[~is_missing]]
+    return floats
+
+
+def as_float(value: Any) -> float:
+    """A number of any type as a float."""
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the range: refused as infinity later
+        return np.inf if value > 0 else -np.inf

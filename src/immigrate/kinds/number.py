@@ -1,0 +1,115 @@
+"""Numbers, and what has an order: flags are 0 and 1, ordered categories their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from immigrate.arrays import Array, Mask
+from immigrate.kinds.column import NUMBER_TYPES, Column, ColumnWarning, Levels, as_floats
+from immigrate.kinds.nominal import level_codes
+from immigrate.progress import warn_user
+
+SCALES = ("std", "range", None)
+LIMITS = np.finfo(np.float64)
+
+
+def known_numbers(column: Column) -> Array:
+    """Numbers in a column of categories; text is refused."""
+    is_missing = column.is_missing
+    for row, value in enumerate(column.values):
+        if not is_missing[row] and not isinstance(value, NUMBER_TYPES):
+            raise ValueError(
+                f"Column {column.name!r} held numbers in fit and holds {value!r} in row {row} "
+                "now. Give numbers, or NaN where a value is missing."
+            )
+    return as_floats(column.values, is_missing)
+
+
+def places_in_order(column: Column, levels: Levels) -> NDArray[np.floating[Any]]:
+    """Places of ordered categories; what has no place is missing."""
+    places = level_codes(column, levels, unseen=np.nan)
+    is_lost = np.isnan(places) & ~column.is_missing
+    if is_lost.any():
+        lost = column.values[is_lost].tolist()[0]
+        warn_user(
+            f"Column {column.name!r} holds {lost!r}, which is not among its "
+            f"ordered categories {', '.join(map(repr, levels))}. It has no place in the order "
+            "and is read as missing; declare all categories before fit.",
+            ColumnWarning,
+        )
+    return places
+
+
+def column_ranges(values: Array) -> tuple[Array, Array, Mask]:
+    """Lowest and highest known value of each column, and whether it has gaps.
+
+    A column without a known value has the lowest +inf and the highest -inf.
+    """
+    low = np.minimum.reduce(values, axis=0, initial=np.inf)
+    has_gap = np.isnan(low)
+    # The minimum of a column with a gap is NaN; only then are gaps passed over.
+    if has_gap.any():
+        low = np.fmin.reduce(values, axis=0, initial=np.inf)
+    return low, np.fmax.reduce(values, axis=0, initial=-np.inf), has_gap
+
+
+def difference_units(
+    values: Array,
+    is_nominal: Mask,
+    scale: str | None = "std",
+    *,
+    ranges: tuple[Array, Array] | None = None,
+) -> Array:
+    """What a difference of 1 is in each column: its standard deviation, its range, or 1.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        NaN where missing.
+    is_nominal : ndarray of shape (p,)
+    scale : {"std", "range", None}
+        The standard deviation is that of the known values with divisor n, as in
+        `sklearn.preprocessing.StandardScaler`.
+    ranges : pair of ndarray of shape (p,), optional
+        Lowest and highest known value of each column, where they are known.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        Above 0 and finite; 1 for constant and nominal columns. Divide by it: the reciprocal
+        of a tiny unit overflows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.kinds.number import difference_units
+    >>> X = np.array([[1.0, 0.0, 5.0], [3.0, 1.0, 5.0]])
+    >>> difference_units(X, np.array([False, True, False]))
+    array([1., 1., 1.])
+    >>> difference_units(X, np.array([False, True, False]), "range")
+    array([2., 1., 1.])
+    """
+    if scale not in SCALES:
+        raise ValueError(f"scale={scale!r} is unknown; choose 'std', 'range' or None.")
+    units = np.ones(values.shape[1])
+    if scale is None or not values.size:
+        return units
+    values = values.astype(np.float64, copy=False)
+    low, high = column_ranges(values)[:2] if ranges is None else ranges
+    # False also for a column without a value, whose range is turned around.
+    varies = (low < high) & ~is_nominal
+    low, high = low[varies], high[varies]
+    if scale == "range":
+        with np.errstate(over="ignore"):  # a range beyond the largest float is cut to it
+            units[varies] = np.minimum(high - low, LIMITS.max)
+        return units
+    # In units of a power of two near the largest value neither differences nor squares leave
+    # the range of floats, and nothing is rounded.
+    _, exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))
+    deviation = np.nanstd(np.ldexp(values[:, varies], -exponent), axis=0)
+    # Two neighbouring numbers at the end of the range may deviate by less than one step.
+    units[varies] = np.maximum(np.ldexp(deviation, exponent), LIMITS.smallest_subnormal)
+    return units
