@@ -10,11 +10,13 @@ from interaction_problems import additive_data, xor_data
 import immigrate.estimators._interaction_test as estimator_module
 import immigrate.estimators.tested_terms as terms_module
 from immigrate import InteractionTest
-from immigrate.estimators.tested_terms import ReadTable, fitted_on_read
+from immigrate.estimators.tested_terms import fitted_on_read
+from immigrate.outcomes import Labels
+from immigrate.table import SampleWeight, Table
 
 STAGES = [
     (estimator_module, "read_training_table"),
-    (estimator_module, "counts_and_classes"),
+    (estimator_module, "sample_counts"),
     (terms_module, "feature_levels"),
     (terms_module, "interaction_functions"),
     (terms_module, "null_model"),
@@ -87,7 +89,8 @@ def test_values_that_were_read_give_what_the_table_gives():
     weight = rng.integers(0, 3, len(y)).astype(float)
     test = InteractionTest().fit(table, y, sample_weight=weight)
     reader = test.column_reader_
-    read = ReadTable(reader.read(table), reader.is_nominal, y, reader.names, weight)
+    labels = Labels(np.unique(y), y)
+    read = Table.of_values(reader, reader.read(table), labels, SampleWeight(weight, "count"))
     again = fitted_on_read(InteractionTest(), read)
     pd.testing.assert_frame_equal(again.table_, test.table_, check_exact=True)
     pd.testing.assert_frame_equal(again.selected_, test.selected_, check_exact=True)

@@ -83,7 +83,7 @@ def evidence_table(weights: pd.DataFrame, test: InteractionTest) -> pd.DataFrame
 
     Rows of `weights`, and those of the test that have no weight because of a screen.
     """
-    names = np.array([str(name) for name in test._effect_source.read.names], dtype=object)
+    names = np.array([str(name) for name in test._effect_source.read.reader.names], dtype=object)
     tested = evidence_rows(test).pipe(_by_place, names)
     weighed = _by_place(weights, names)
     # Rows are known by their place in the matrix of all features; either table may lack some.
@@ -159,7 +159,9 @@ def fitted_pair_test(test: Any, names: Any) -> InteractionTest:
         raise ValueError(f"{test!r} is not fitted; fit it on the same table first.")
     if test._fitted_as["order"] != 2:
         raise ValueError("test has order=3; pairs need InteractionTest(order=2).")
-    unknown = [name for name in names if name not in set(map(str, test._effect_source.read.names))]
+    unknown = [
+        name for name in names if name not in set(map(str, test._effect_source.read.reader.names))
+    ]
     if unknown:
         raise ValueError(
             f"test was fitted on a table without {unknown[0]!r}, a feature of the model; fit it "
