@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from immigrate.estimators.every import every_estimator
+from immigrate.persistence import public_estimators
 
 # What makes a fit short.
 QUICK: dict[str, dict[str, Any]] = {
@@ -20,7 +20,7 @@ def instances(**others: dict[str, Any]) -> list[BaseEstimator]:
     """One of each, quick and the same in every run; with other parameters where they are given."""
     return [
         seeded(cls, **{**QUICK.get(name, {}), **others.get(name, {})})
-        for name, cls in every_estimator().items()
+        for name, cls in public_estimators().items()
     ]
 
 

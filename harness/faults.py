@@ -195,7 +195,7 @@ def stopped_commands(count: int, rng: random.Random, folder: Path) -> Iterator[H
     for seed in (1, 2):
         X, y = table(seed, n=60, p=4)
         (folder / f"{seed}.csv").write_text(spreadsheet_csv(X.assign(outcome=y)))
-    commands = {"report": "page.html", "fit": "model.skops"}
+    commands = {"report": "page.html", "fit": "model.model"}
     whole, seconds = {}, {}
     for command, out in commands.items():
         whole[command] = [_written(command, seed, folder / out) for seed in (2, 1)]

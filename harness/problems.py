@@ -17,7 +17,7 @@ import polars as pl
 
 import immigrate as im
 from harness.estimators import seeded
-from immigrate.estimators.every import every_estimator
+from immigrate.persistence import public_estimators
 
 Generator = np.random.Generator
 LARGEST = 1e300
@@ -277,5 +277,5 @@ def _default(cls: type[Any]) -> Callable[[Generator], Any]:
 
 # Those that have no entry above have their defaults.
 ESTIMATORS = DRAWN | {
-    name: _default(cls) for name, cls in every_estimator().items() if name not in DRAWN
+    name: _default(cls) for name, cls in public_estimators().items() if name not in DRAWN
 }

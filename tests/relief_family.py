@@ -6,8 +6,8 @@ A new one is among them by itself.
 from __future__ import annotations
 
 from harness.estimators import seeded
-from immigrate.estimators.every import every_estimator
 from immigrate.estimators.relief._base import MarginSelector
+from immigrate.persistence import public_estimators
 
 # What makes a fit short, and a width that suits the small tables of these tests.
 PARAMETERS = {"Simba": {"n_starts": 2}, "IRelief": {"sigma": 0.3}}
@@ -17,6 +17,6 @@ def selectors():
     """New instances: some tests fit or change theirs."""
     return [
         seeded(cls, **PARAMETERS.get(name, {}))
-        for name, cls in every_estimator().items()
+        for name, cls in public_estimators().items()
         if issubclass(cls, MarginSelector)
     ]

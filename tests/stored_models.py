@@ -1,8 +1,8 @@
 """Fitted models on disk, one of every kind, and what they answered when they were stored.
 
-``python tests/stored_models.py`` writes those of the version at hand to ``data/models``, and with
-names after it those alone; once a version is released they stay as they are, and
-`estimators/test_stored.py` loads them for ever.
+``python tests/stored_models.py`` writes those of the format at hand to ``data/models``, and with
+names after it those alone; once a version with this format is released they stay as they are, and
+`test_persistence.py` loads them until the format changes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 import immigrate as im
-from immigrate.estimators.every import every_estimator
+from immigrate.persistence import FORMAT, load_model, public_estimators, save_model
 
 FOLDER = Path(__file__).parent / "data" / "models"
 # Every public estimator with its defaults, or as it is here; and some that are made in other ways.
-MODELS = {name: cls() for name, cls in every_estimator().items()} | {
+MODELS = {name: cls() for name, cls in public_estimators().items()} | {
     "BoostedImmigrateClassifier": im.BoostedImmigrateClassifier(n_estimators=3),
     "ImmigrateSelector": im.ImmigrateSelector(pairs=True, test=True),
     "Simba": im.Simba(n_starts=1),
@@ -80,9 +80,7 @@ def dump(model, path: Path) -> None:
     elif path.suffix == ".joblib":
         joblib.dump(model, path, compress=3)
     else:
-        import skops.io
-
-        skops.io.dump(model, path, compression=8)
+        save_model(model, path)
 
 
 def load(path: Path):
@@ -91,25 +89,24 @@ def load(path: Path):
         return pickle.loads(path.read_bytes())
     if path.suffix == ".joblib":
         return joblib.load(path)
-    import skops.io
-
-    return skops.io.load(path, trusted=skops.io.get_untrusted_types(file=path))
+    return load_model(path)
 
 
-FORMATS = (".pickle", ".joblib", ".skops")
+RECORDED = FOLDER / f"format-{FORMAT}"
+# Those of scikit-learn are stored by pickle and joblib alone.
+OURS = [name for name in MODELS if name != "margin_knn"]
+WAYS = [(name, way) for name in MODELS for way in (".pickle", ".joblib")]
+WAYS += [(name, ".model") for name in OURS]
 
 
 def main(*names: str) -> None:
-    """Write the models of this version, all or those that are named."""
-    folder = FOLDER / im.__version__
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / "answers.json"
+    """Write the models of this format, all or those that are named."""
+    kept = RECORDED / "answers.json"
     said = json.loads(kept.read_text()) if names else {}
-    for name in names or MODELS:
+    for name in names or OURS:
         model = fitted(name)
         said[name] = answers(name, model)
-        for suffix in FORMATS:
-            dump(model, folder / f"{name}{suffix}")
+        save_model(model, RECORDED / f"{name}.model")
     kept.write_text(json.dumps(said, indent=0))
 
 

@@ -31,6 +31,7 @@ LAYERS = [
     "interactions",
     "margin",
     "estimators",
+    "persistence",
     "plotting",
     "report",
     "demo",
@@ -141,6 +142,8 @@ def private_imports(package: Path) -> set[tuple[str, str]]:
     return {
         (one.file.as_posix(), ".".join(parts[: k + 1]))
         for file in sources(package)
+        # It names the classes that files of models may hold, wherever they stand.
+        if layer_of(file.relative_to(package)) != "persistence"
         for one in imports_of(file, package)
         for parts in [one.name.split(".")]
         for k, part in enumerate(parts)

@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 
 # Modules whose names are public; `immigrate` itself comes first.
 MODULES = ("immigrate", "immigrate.datasets", "immigrate.cluster")
+FUNCTIONS = ("immigrate.persistence.save_model", "immigrate.persistence.load_model")
 WARNINGS = ("immigrate.table.ColumnWarning", "immigrate.estimators.OtherVersionWarning")
 
 GROUPS = {
@@ -43,6 +44,7 @@ def public_names() -> Iterator[tuple[str, str]]:
             thing = getattr(import_module(module), name)
             if not inspect.ismodule(thing) and not name.startswith("__"):
                 yield f"{module}.{name}", group_of(module, name, thing)
+    yield from ((name, "functions") for name in FUNCTIONS)
     yield from ((name, "warnings") for name in WARNINGS)
 
 

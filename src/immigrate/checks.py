@@ -19,6 +19,29 @@ FROM_DTYPE = "from_dtype"
 SMALLEST, LARGEST = 1e-300, 1e300
 
 
+class InputError(ValueError):
+    """What the user gave cannot be used; the message says what came and what to do.
+
+    Parameters
+    ----------
+    message : str
+        For those who call the library from Python.
+    shell : str, optional
+        The same for those who type commands, where they would do something else.
+
+    Examples
+    --------
+    >>> from immigrate.checks import InputError
+    >>> error = InputError("n_jobs must not be 0.", shell="--jobs must not be 0.")
+    >>> print(error, "|", error.shell)
+    n_jobs must not be 0. | --jobs must not be 0.
+    """
+
+    def __init__(self, message: str, *, shell: str | None = None) -> None:
+        super().__init__(message)
+        self.shell = message if shell is None else shell
+
+
 def check_option(name: str, value: Any, choices: Collection[str]) -> str:
     """`value` if it is one of `choices`."""
     if not isinstance(value, str) or value not in choices:

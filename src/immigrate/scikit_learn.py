@@ -7,7 +7,7 @@ here                       there                             when it goes
 `checked_feature_names`    `_check_feature_names_in`         compare with `feature_names_in_`
 `is_table_wanted`          `_get_output_config`              `get_config`, and the estimator's own
 `rows_of`                  `_safe_indexing`                  `X.iloc[rows]`, else `X[rows]`
-`LinkedEstimator`          `_doc_link_module` and others     the link in notebooks is not shown
+`StoredEstimator`          `_doc_link_module` and others     the link in notebooks is not shown
 =========================  ================================  =====================================
 
 `tests/test_private_names.py` says so too, the day one of them is gone.
@@ -15,21 +15,37 @@ here                       there                             when it goes
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight
 
+from immigrate._version import __version__
 from immigrate.arrays import Array, Codes
+from immigrate.progress import warn_user
 
 # Where `make docs` is published; nothing else in the library knows.
 SITE = "https://immigrate.readthedocs.io/en/stable"
+# Of an attribute of files, not of estimators.
+VERSION = "_immigrate_version"
 
 
-class LinkedEstimator:
-    """An estimator whose picture in a notebook links to its page of the site.
+class OtherVersionWarning(UserWarning):
+    """A model was stored by another version of the library than the one that loads it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from immigrate.estimators import OtherVersionWarning
+    >>> warnings.simplefilter("error", OtherVersionWarning)  # refuse such models
+    """
+
+
+class StoredEstimator(BaseEstimator):
+    """An estimator whose files say which version wrote them, and whose picture links to its page.
 
     Examples
     --------
@@ -40,6 +56,41 @@ class LinkedEstimator:
 
     _doc_link_module = "immigrate"
     _doc_link_template = f"{SITE}/reference/immigrate.{{estimator_name}}.html"
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also of parts: ``columns__scale``.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        for name in params:
+            part, inside, _ = name.partition("__")
+            if inside and part not in params and getattr(self, part, self) is None:
+                raise ValueError(
+                    f"{name} is a parameter of {part}, which is None here and stands for the "
+                    f"defaults. Give the object first: {type(self).__name__}({part}=...)."
+                )
+        return super().set_params(**params)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), VERSION: __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        stored_by = state.pop(VERSION, None)
+        if stored_by != __version__:
+            who = f"immigrate {stored_by}" if stored_by else "a version without a number"
+            warn_user(
+                f"This {type(self).__name__} was stored by {who} and is loaded by immigrate "
+                f"{__version__}. Fit it again if its answers or errors surprise you.",
+                OtherVersionWarning,
+            )
+        super().__setstate__(state)
 
 
 def checked_sample_weight(sample_weight: Any, X: Any) -> Array:

@@ -43,6 +43,6 @@ def xor_csv(tmp_path_factory):
 @pytest.fixture(scope="session")
 def model_file(xor_csv, tmp_path_factory):
     """A model that the command line stored."""
-    path = tmp_path_factory.mktemp("models") / "xor.skops"
+    path = tmp_path_factory.mktemp("models") / "xor.model"
     assert main(["fit", str(xor_csv), "--target", "outcome", "--out", str(path)]) == 0
     return path

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import pickle
 import zipfile
-from fractions import Fraction
 from typing import NamedTuple
 
 import pytest
-import skops.io
 from cli.tables import csv_text, xor_table
 from sklearn.linear_model import LogisticRegression
+from stored_models import FOLDER
+
+from immigrate.persistence import CONTENT, FORMAT
 
 GOOD = csv_text(xor_table())
 COLUMNS = "Columns: 'dose', 'age', 'group', 'outcome'."
@@ -23,7 +25,7 @@ FORMATS = (
 REPORT = ("report", "t.csv", "--target", "outcome")
 TEST = ("test", "t.csv", "--target", "outcome")
 NO_MODEL = (
-    "m.skops is no model that immigrate fit wrote. The model comes first, then the table: "
+    "m.model is no model that immigrate fit wrote. The model comes first, then the table: "
     "immigrate predict MODEL TABLE"
 )
 
@@ -186,7 +188,7 @@ CASES = {
     ),
     "class of one row": Case(
         GOOD + "0.5,0.5,red,dead\n",
-        ("fit", "t.csv", "--target", "outcome", "--out", "m.skops"),
+        ("fit", "t.csv", "--target", "outcome", "--out", "m.model"),
         "Class 'dead' has 1 sample; a nearest hit needs at least 2. Merge rare classes or drop "
         "them.",
     ),
@@ -332,20 +334,35 @@ class Evil:
         return os.system, ("touch evil",)
 
 
+def archive(head: dict, name: str = CONTENT) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as file:
+        file.writestr(name, json.dumps({"dict": head}))
+    return content.getvalue()
+
+
 def models(good: bytes) -> dict[str, tuple[bytes, str]]:
     return {
         "no model": (b"dose,age\n1,2\n", NO_MODEL),
         "empty": (b"", NO_MODEL),
         "pickle": (pickle.dumps(Evil()), NO_MODEL),
-        "cut": (good[:-100], "m.skops is damaged: its end or a part is missing."),
+        "cut": (good[:-100], "m.model is damaged: its end or a part is missing."),
         "of scikit-learn": (
-            skops.io.dumps(LogisticRegression()),
+            pickle.dumps(LogisticRegression()),
+            NO_MODEL,
+        ),
+        "zip archive": (
+            archive({}, "other.json"),
             NO_MODEL,
         ),
         "unknown type": (
-            skops.io.dumps({"format": "immigrate model 1", "estimator": Fraction}),
-            "m.skops holds what no model of this library holds "
-            "('fractions.Fraction'); it was not loaded.",
+            archive({"format": FORMAT, "library": "0.1.0", "model": {"Fraction": {}}}),
+            "m.model holds what no model of this library holds (Fraction); it was not loaded.",
+        ),
+        "of the first version": (
+            (FOLDER / "0.1.0" / "Relief.skops").read_bytes(),
+            "m.model was written by immigrate 0.1.0, whose files are not read any more; fit the "
+            "model again with immigrate fit.",
         ),
     }
 
@@ -353,8 +370,8 @@ def models(good: bytes) -> dict[str, tuple[bytes, str]]:
 @pytest.mark.parametrize("name", models(b""))
 def test_a_foreign_model_is_refused(name, run, tmp_path, model_file, xor_csv):
     content, message = models(model_file.read_bytes())[name]
-    (tmp_path / "m.skops").write_bytes(content)
-    ended = run("predict", "m.skops", xor_csv)
+    (tmp_path / "m.model").write_bytes(content)
+    ended = run("predict", "m.model", xor_csv)
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.splitlines()[-1] == f"immigrate: {message}"
     assert not (tmp_path / "evil").exists()
@@ -364,12 +381,12 @@ def test_a_foreign_model_is_refused(name, run, tmp_path, model_file, xor_csv):
 def test_a_flipped_byte_is_refused_or_changes_nothing(place, run, tmp_path, model_file, xor_csv):
     content = bytearray(model_file.read_bytes())
     content[int(place * len(content))] ^= 0xFF
-    (tmp_path / "m.skops").write_bytes(content)
-    ended = run("predict", "m.skops", xor_csv)
+    (tmp_path / "m.model").write_bytes(content)
+    ended = run("predict", "m.model", xor_csv)
     if ended.code == 0:
         assert ended.out == run("predict", model_file, xor_csv).out
     else:
-        assert ended.err.splitlines()[-1].startswith("immigrate: m.skops is damaged")
+        assert ended.err.splitlines()[-1].startswith("immigrate: m.model is damaged")
 
 
 def test_what_to_install_is_said_without_the_extra(capsys, monkeypatch):

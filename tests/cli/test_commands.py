@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import stored_models
 from cli.tables import csv_text, xor_table
 
 import immigrate
 from immigrate.cli._comparison import Comparison, corrected_p
 from immigrate.cli._evidence import chosen_pairs
-from immigrate.cli._models import StoredModel, load_model, save_model
+from immigrate.persistence import load_model, read_model, save_model
 
 HEAVY = {"numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib"}
 
@@ -66,13 +65,13 @@ def test_the_same_input_gives_the_same_bytes(run, xor_csv, tmp_path, monkeypatch
         common = ("--target", "outcome")
         outs = [
             run("test", xor_csv, *common, "--csv", "e.csv", "--json", "e.json"),
-            run("fit", xor_csv, *common, "--out", "m.skops"),
-            run("predict", "m.skops", xor_csv, "--out", "p.csv"),
+            run("fit", xor_csv, *common, "--out", "m.model"),
+            run("predict", "m.model", xor_csv, "--out", "p.csv"),
             run("compare", xor_csv, *common, "--folds", "2", "--csv", "c.csv"),
         ]
         assert [one.code for one in outs] == [0] * 4
         files = {one.name: one.read_bytes() for one in Path.cwd().iterdir()}
-        assert set(files) == {"e.csv", "e.json", "m.skops", "p.csv", "c.csv"}
+        assert set(files) == {"e.csv", "e.json", "m.model", "p.csv", "c.csv"}
         said.append((outs, files))
     assert said[0] == said[1]
 
@@ -80,12 +79,12 @@ def test_the_same_input_gives_the_same_bytes(run, xor_csv, tmp_path, monkeypatch
 def test_two_processes_store_the_same_model(xor_csv, model_file, tmp_path):
     command = [sys.executable, "-m", "immigrate.cli", "fit", str(xor_csv), "-t", "outcome"]
     subprocess.run(
-        [*command, "-o", str(tmp_path / "m.skops")],
+        [*command, "-o", str(tmp_path / "m.model")],
         check=True,
         capture_output=True,
         env={**os.environ, "PYTHONHASHSEED": "7"},
     )
-    assert (tmp_path / "m.skops").read_bytes() == model_file.read_bytes()
+    assert (tmp_path / "m.model").read_bytes() == model_file.read_bytes()
 
 
 def test_predict_says_classes_and_probabilities(run, xor_csv, model_file, tmp_path):
@@ -110,7 +109,7 @@ def test_a_model_predicts_as_it_did_in_python(xor_csv, model_file):
     table = xor_table()
     X, y = table.drop(columns="outcome"), table["outcome"]
     expected = immigrate.ImmigrateClassifierCV().fit(X, y).predict_proba(X)
-    stored = load_model(model_file)
+    stored = read_model(model_file)
     assert stored.target == "outcome"
     np.testing.assert_array_equal(stored.estimator.predict_proba(X), expected)
 
@@ -119,9 +118,9 @@ def test_names_that_look_like_numbers_are_names_in_new_tables(run, tmp_path):
     table = xor_table().replace({"red": "1", "blue": "2b"})
     (tmp_path / "old.csv").write_text(csv_text(table))
     (tmp_path / "new.csv").write_text(csv_text(table[table["group"] == "1"]))
-    assert run("fit", "old.csv", "-t", "outcome", "-o", "m.skops").code == 0
-    whole = run("predict", "m.skops", "old.csv").out.splitlines()[1:]
-    part = run("predict", "m.skops", "new.csv").out.splitlines()[1:]
+    assert run("fit", "old.csv", "-t", "outcome", "-o", "m.model").code == 0
+    whole = run("predict", "m.model", "old.csv").out.splitlines()[1:]
+    part = run("predict", "m.model", "new.csv").out.splitlines()[1:]
     expected = [row for row, group in zip(whole, table["group"]) if group == "1"]
     assert [row.split(",")[1:] for row in part] == [row.split(",")[1:] for row in expected]
 
@@ -129,10 +128,10 @@ def test_names_that_look_like_numbers_are_names_in_new_tables(run, tmp_path):
 def test_categorical_numbers_are_names_in_fit_and_predict(run, tmp_path):
     table = xor_table().assign(site=[3, 7, 1, 20] * 20)
     (tmp_path / "t.csv").write_text(csv_text(table))
-    assert run("fit", "t.csv", "-t", "outcome", "--categorical", "site", "-o", "m.skops").code == 0
-    reader = load_model(tmp_path / "m.skops").estimator.column_reader_
+    assert run("fit", "t.csv", "-t", "outcome", "--categorical", "site", "-o", "m.model").code == 0
+    reader = load_model(tmp_path / "m.model").column_reader_
     assert set(reader.levels[reader.names.index("site")]) == {"1", "3", "7", "20"}
-    assert run("predict", "m.skops", "t.csv").code == 0
+    assert run("predict", "m.model", "t.csv").code == 0
 
 
 def test_rows_without_a_target_are_left_out_and_counted(run, tmp_path):
@@ -148,8 +147,8 @@ def test_whole_numbers_beside_gaps_are_classes(run, tmp_path):
     codes = (table["outcome"] == "ill").astype(object)
     table["outcome"] = codes.map({True: 1, False: 0}).where(table.index > 0)
     (tmp_path / "t.csv").write_text(csv_text(table))
-    assert run("fit", "t.csv", "--target", "outcome", "--out", "m.skops").code == 0
-    ended = run("predict", "m.skops", "t.csv", "--out", "p.csv")
+    assert run("fit", "t.csv", "--target", "outcome", "--out", "m.model").code == 0
+    ended = run("predict", "m.model", "t.csv", "--out", "p.csv")
     assert "of the 79 rows that have 'outcome'" in ended.out
     assert set(pd.read_csv(tmp_path / "p.csv")["prediction"]) <= {0, 1}
 
@@ -193,7 +192,7 @@ def test_pairs_of_names_with_colons_and_commas():
 
 def test_dates_of_a_typed_file_are_left_out_and_said(run, tmp_path):
     xor_table().assign(when=pd.date_range("2021", periods=80)).to_parquet(tmp_path / "t.parquet")
-    ended = run("fit", "t.parquet", "--target", "outcome", "--out", "m.skops")
+    ended = run("fit", "t.parquet", "--target", "outcome", "--out", "m.model")
     assert ended.code == 0
     assert "note: Column 'when' (datetime64" in ended.err
 
@@ -272,51 +271,22 @@ def test_equal_scores_are_a_tie():
     assert corrected_p(np.zeros(5), 0.1) == 1.0
 
 
-@pytest.mark.parametrize("name", stored_models.MODELS)
-def test_every_estimator_can_be_stored(name, tmp_path):
-    model = stored_models.fitted(name)
-    save_model(StoredModel(model, "class"), tmp_path / "m.skops")
-    again = load_model(tmp_path / "m.skops").estimator
-    said, before = stored_models.answers(name, again), stored_models.answers(name, model)
-    assert said.keys() == before.keys()
-    for key in said:
-        np.testing.assert_array_equal(said[key], before[key])
-
-
-def test_options_that_are_values_can_be_stored(tmp_path):
-    table = xor_table()
-    X, y = table.drop(columns="outcome"), table["outcome"]
-    base = immigrate.ImmigrateClassifier(
-        columns=immigrate.Columns(),
-        screen=immigrate.Screen("im4e", threshold=0.1),
-        solver=immigrate.Descent(),
-    )
-    for model in (
-        immigrate.ImmigrateClassifierCV(base).fit(X, y),
-        immigrate.InteractionTest(adjust=immigrate.WestfallYoung(n_draws=20)).fit(X, y),
-        immigrate.InteractionTest(outcome="number").fit(X.drop(columns="dose"), X["dose"]),
-        immigrate.BoostedImmigrateClassifier(variant=immigrate.PaperBoosting()).fit(X, y),
-    ):
-        save_model(StoredModel(model, "outcome"), tmp_path / "m.skops")
-        load_model(tmp_path / "m.skops")
-
-
 def test_a_wide_table_is_screened_and_that_is_said(run, tmp_path):
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(80, 157)).round(2)).add_prefix("g")
     (tmp_path / "t.csv").write_text(csv_text(pd.concat([noise, xor_table()], axis=1)))
-    ended = run("fit", "t.csv", "--target", "outcome", "--out", "m.skops")
+    ended = run("fit", "t.csv", "--target", "outcome", "--out", "m.model")
     assert ended.code == 0
     assert "note: With 160 features the model is screened: at most 100 of them" in ended.err
-    assert run("predict", "m.skops", "t.csv").code == 0
+    assert run("predict", "m.model", "t.csv").code == 0
 
 
 def test_a_selector_predicts_nothing(run, xor_csv, tmp_path):
     table = xor_table()
     model = immigrate.ReliefF().fit(table[["dose", "age"]], table["outcome"])
-    save_model(StoredModel(model, "outcome"), tmp_path / "m.skops")
-    ended = run("predict", "m.skops", xor_csv)
-    assert (ended.code, ended.err) == (1, "immigrate: m.skops predicts nothing: ReliefF.\n")
+    save_model(model, tmp_path / "m.model", target="outcome")
+    ended = run("predict", "m.model", xor_csv)
+    assert (ended.code, ended.err) == (1, "immigrate: m.model predicts nothing: ReliefF.\n")
 
 
 def test_warm_up_says_where_the_code_is(run):
@@ -335,9 +305,9 @@ def test_labels_that_are_names_are_compared_as_names(run, tmp_path):
     """Read as numbers, "1.50" would be 1.5 and every prediction wrong."""
     table = xor_table().replace({"ill": "1.50", "well": "2.50"})
     (tmp_path / "t.csv").write_text(csv_text(table))
-    typed = ("--target", "outcome", "--outcome", "class", "--out", "m.skops")
+    typed = ("--target", "outcome", "--outcome", "class", "--out", "m.model")
     assert run("fit", "t.csv", *typed).code == 0
-    ended = run("predict", "m.skops", "t.csv", "--out", "p.csv")
+    ended = run("predict", "m.model", "t.csv", "--out", "p.csv")
     right = (pd.read_csv("p.csv", dtype=str)["prediction"] == table["outcome"]).sum()
     assert right > 60
     assert f"right in {right} of the 80 rows" in ended.out

@@ -80,7 +80,7 @@ def test_fit_says_what_is_to_be_typed(typed, needed, run):
     ended = run("fit", "t.csv", *typed)
     assert ended.code == 2
     assert f"Say so with {needed}, as in: " in said(ended)
-    assert said(ended).endswith("immigrate fit t.csv --target outcome --out t.skops")
+    assert said(ended).endswith("immigrate fit t.csv --target outcome --out t.model")
 
 
 def test_a_column_that_the_model_left_out_may_be_absent(run, tmp_path):
@@ -89,8 +89,8 @@ def test_a_column_that_the_model_left_out_may_be_absent(run, tmp_path):
     table["visit"] = pd.date_range("2024-01-01", periods=len(table)).astype(str)
     (tmp_path / "t.csv").write_text(csv_text(table))
     (tmp_path / "new.csv").write_text(csv_text(table.drop(columns=["patient", "visit"])))
-    assert run("fit", "t.csv", "--target", "outcome", "--out", "m.skops").code == 0
-    with_all, without = run("predict", "m.skops", "t.csv"), run("predict", "m.skops", "new.csv")
+    assert run("fit", "t.csv", "--target", "outcome", "--out", "m.model").code == 0
+    with_all, without = run("predict", "m.model", "t.csv"), run("predict", "m.model", "new.csv")
     assert (with_all.code, without.code) == (0, 0)
     assert with_all.out == without.out
 

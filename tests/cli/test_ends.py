@@ -36,7 +36,7 @@ def started(*arguments, **options):
 
 def outputs(xor_csv, tmp_path):
     """Commands that write, each with the file that is there already."""
-    page, model = tmp_path / "page.html", tmp_path / "m.skops"
+    page, model = tmp_path / "page.html", tmp_path / "m.model"
     for path in (page, model):
         path.write_text(OLDER)
     common = (xor_csv, "--target", "outcome", "--out")
@@ -60,7 +60,7 @@ def test_an_interrupted_command_says_so_and_leaves_the_older_file(command, by, t
     assert "Traceback" not in err
     assert {one.name: one.read_text() for one in folder.iterdir()} == {
         "page.html": OLDER,
-        "m.skops": OLDER,
+        "m.model": OLDER,
     }
 
 
@@ -97,7 +97,7 @@ def test_a_full_disk_is_said_and_the_older_file_kept(command, xor_csv, tmp_path)
     assert err.splitlines()[-1] == (
         f"immigrate: cannot write {arguments[-1]}: {reason}. Nothing was changed."
     )
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["m.skops", "page.html"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["m.model", "page.html"]
     assert arguments[-1].read_text() == OLDER
 
 
@@ -165,16 +165,16 @@ def test_a_closed_standard_output_is_said_and_closed_errors_are_no_error(xor_csv
 def test_predictions_in_a_pipe_are_utf_8_whatever_the_language_settings(run, tmp_path):
     table = xor_table().replace({"ill": "krank ✓", "well": "wohl ×"})
     (tmp_path / "t.csv").write_text(csv_text(table), encoding="utf-8")
-    assert run("fit", "t.csv", "--target", "outcome", "--out", "m.skops").code == 0
+    assert run("fit", "t.csv", "--target", "outcome", "--out", "m.model").code == 0
     plain = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
     said = subprocess.run(
-        [*COMMAND, "predict", "m.skops", "t.csv"],
+        [*COMMAND, "predict", "m.model", "t.csv"],
         capture_output=True,
         cwd=tmp_path,
         env={**os.environ, **plain},
     )
     assert said.returncode == 0
-    assert said.stdout.decode("utf-8") == run("predict", "m.skops", "t.csv").out
+    assert said.stdout.decode("utf-8") == run("predict", "m.model", "t.csv").out
     assert {"krank ✓", "wohl ×"} <= set(said.stdout.decode("utf-8").replace('"', ",").split(","))
 
 
@@ -183,7 +183,7 @@ def test_progress_is_on_a_terminal_and_results_are_not(xor_csv, tmp_path):
 
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, "fit", str(xor_csv), "-t", "outcome", "-o", str(tmp_path / "m.skops")],
+        [*COMMAND, "fit", str(xor_csv), "-t", "outcome", "-o", str(tmp_path / "m.model")],
         stdout=subprocess.PIPE,
         stderr=theirs,
         env={**os.environ, "TERM": "xterm"},

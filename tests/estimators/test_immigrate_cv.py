@@ -20,6 +20,7 @@ from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, Prune
 from immigrate.datasets import make_monk1
 from immigrate.estimators._choice import CRITERIA, Choices, Selection
 from immigrate.estimators.sigma import PAPER_GRID, sigma_grid, typical_distance
+from immigrate.persistence import load_model, save_model
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -271,13 +272,11 @@ def test_lives_in_pipelines_searches_and_files(wine, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-def test_skops_file_predicts_the_same(wine, tmp_path):
-    skops = pytest.importorskip("skops.io")
+def test_a_file_predicts_the_same(wine, tmp_path):
     X, y = wine
     model = ImmigrateClassifierCV(sigmas=[2.0, 1.0]).fit(X, y)
-    skops.dump(model, tmp_path / "model.skops")
-    trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")
-    again = skops.load(tmp_path / "model.skops", trusted=trusted)
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 

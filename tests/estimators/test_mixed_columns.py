@@ -25,6 +25,7 @@ from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import LINEAR
 from immigrate.estimators._encoding import Encoding, offered_encodings
 from immigrate.estimators.feature_weights import feature_weights
+from immigrate.persistence import load_model, save_model
 from immigrate.problems import MarginProblem
 
 try:
@@ -269,16 +270,14 @@ class TestNewSamples:
         np.testing.assert_array_equal(one, other)
 
     def test_files_hold_what_was_learned_of_the_columns(self, make, messy, tmp_path):
-        skops = pytest.importorskip("skops.io")
         X, y = messy
         model = make().fit(X, y)
         new = X.assign(gene="unseen", dose=np.nan)
         before = model.predict_proba(new)
         again = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(again.predict_proba(new), before)
-        skops.dump(model, tmp_path / "model.skops")
-        trusted = skops.get_untrusted_types(file=tmp_path / "model.skops")
-        again = skops.load(tmp_path / "model.skops", trusted=trusted)
+        save_model(model, tmp_path / "model")
+        again = load_model(tmp_path / "model")
         np.testing.assert_array_equal(again.predict_proba(new), before)
 
 

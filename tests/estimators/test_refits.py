@@ -17,7 +17,7 @@ import immigrate
 from harness.estimators import instances
 from harness.problems import ESTIMATORS as FUZZED
 from harness.victims import ESTIMATORS as VICTIMS
-from immigrate.estimators.every import every_estimator
+from immigrate.persistence import public_estimators
 
 PACKAGE = str(Path(immigrate.__file__).parent)
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "get_support")
@@ -138,4 +138,4 @@ def test_a_refused_refit_leaves_the_old_model_whole(model, tables):
     ],
 )
 def test_no_estimator_is_forgotten(names):
-    assert set(every_estimator()) <= names
+    assert set(public_estimators()) <= names

@@ -21,6 +21,7 @@ from immigrate.estimators._choice import (
     log_probability,
 )
 from immigrate.margin.model import RULES
+from immigrate.persistence import load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +115,8 @@ def test_expected_distances_are_means_over_members(wine, mixture):
     assert mixture.expected_distances().shape == (len(X), 3)
 
 
-@pytest.mark.parametrize("how", ["pickle", "joblib", "skops"])
-def test_files_predict_the_same(wine, mixture, how):
+@pytest.mark.parametrize("how", ["pickle", "joblib", "model"])
+def test_files_predict_the_same(wine, mixture, how, tmp_path):
     X, _ = wine
     file = io.BytesIO()
     if how == "pickle":
@@ -125,9 +126,8 @@ def test_files_predict_the_same(wine, mixture, how):
         file.seek(0)
         again = joblib.load(file)
     else:
-        skops = pytest.importorskip("skops.io")
-        data = skops.dumps(mixture)
-        again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+        save_model(mixture, tmp_path / "model")
+        again = load_model(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(X), mixture.predict_proba(X))
     assert again.members_.equals(mixture.members_)
 

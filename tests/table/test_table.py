@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from immigrate.checks import chosen_mask
+from immigrate.persistence import packed, unpacked
 from immigrate.table import ColumnWarning, Kind, Reader
 
 FRAME = pd.DataFrame(
@@ -41,13 +42,13 @@ def test_gaps_only_at_predict_are_gaps():
     assert np.isnan(reader.read(later)).all()
 
 
-def through_skops(reader):
-    sio = pytest.importorskip("skops.io")
-    return sio.loads(sio.dumps(reader), trusted=["immigrate.table.table.Reader"])
-
-
 @pytest.mark.parametrize(
-    "stored", [lambda reader: pickle.loads(pickle.dumps(reader)), copy.deepcopy, through_skops]
+    "stored",
+    [
+        lambda reader: pickle.loads(pickle.dumps(reader)),
+        copy.deepcopy,
+        lambda reader: unpacked(packed(reader)),
+    ],
 )
 def test_a_reader_survives_storing(stored):
     frame = FRAME.assign(study="CARE")

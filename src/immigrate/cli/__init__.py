@@ -12,7 +12,7 @@
     _evidence      what is asked of the test: covariates, pairs, a share of the rows
     _elsewhere     where a name stands that is no column
     _comparison    methods on the same folds
-    _outputs       files that are written; `_models`: models on disk
+    _outputs       files that are written
     _commands/     one file per command
 
 Nothing here is imported by the library, and nothing heavy is imported before a command runs.

@@ -196,7 +196,7 @@ def fit(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", readable=False, help="File to write, such as m.skops."
+            "--out", "-o", metavar="FILE", readable=False, help="File to write, such as m.model."
         ),
     ] = None,
     boosted: Annotated[bool, typer.Option("--boosted", help="A vote of models (BIM).")] = False,
@@ -218,7 +218,7 @@ def fit(
     if out is None:
         raise UsageError(
             "where should the model go? Say so with --out, as in: "
-            f"immigrate fit {table} --target {target} --out {table.stem}.skops"
+            f"immigrate fit {table} --target {target} --out {table.stem}.model"
         )
     return partial(work, asked, out, boosted, jobs)
 
@@ -310,7 +310,7 @@ def _asked(
         raise UsageError(
             "which column is the outcome? Say so with --target, as in: "
             f"immigrate {command} {table} --target outcome"
-            + (f" --out {table.stem}.skops" if command == "fit" else "")
+            + (f" --out {table.stem}.model" if command == "fit" else "")
         )
     are_classes = outcome is Outcome.a_class
     return Asked(table, target, reading, tuple(drop or ()), tuple(categorical or ()), are_classes)

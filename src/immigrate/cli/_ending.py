@@ -78,7 +78,8 @@ def _told(error: BaseException, interrupts: Interrupts) -> int:
 
 def _words(error: BaseException) -> str:
     if isinstance(error, CommandError | ValueError | TypeError):
-        return str(error)
+        # Those of the library may say something else to the shell than to Python.
+        return str(getattr(error, "shell", error))
     if isinstance(error, MemoryError):
         return "the memory is not enough. Give fewer rows, or fewer columns (--drop)."
     if isinstance(error, OSError) and error.strerror:

@@ -7,7 +7,7 @@ import gzip
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -80,15 +80,22 @@ def read_file(path: Path, reading: Reading) -> ReadFile:
     return read
 
 
-def _content(path: Path) -> bytes:
+@contextlib.contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """An error of the disk in one line."""
     try:
-        content = path.read_bytes()
+        yield
     except FileNotFoundError:
         raise CommandError(_not_there(path)) from None
     except IsADirectoryError:
         raise CommandError(f"{path} is a folder; give a file.") from None
     except OSError as error:
         raise CommandError(f"cannot read {path}: {error.strerror}.") from None
+
+
+def _content(path: Path) -> bytes:
+    with opening(path):
+        content = path.read_bytes()
     if not content:
         raise CommandError(f"{path.name} is empty.")
     return content

@@ -48,9 +48,9 @@ from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators._variants import PaperBoosting
 from immigrate.estimators.relief import *  # noqa: F403 - the family keeps its own list
-from immigrate.estimators.stored import OtherVersionWarning
 from immigrate.interactions.adjustments import WestfallYoung
 from immigrate.margin.explanation import Explanation
+from immigrate.scikit_learn import OtherVersionWarning
 
 __all__ = [
     "L1",

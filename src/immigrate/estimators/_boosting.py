@@ -38,12 +38,12 @@ from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators._variants import Variant, resolved_variant
 from immigrate.estimators.base import fitting
 from immigrate.estimators.sigma import sigma_grid
-from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
 from immigrate.margin.explanation import Explanation, named_explanation
 from immigrate.margin.model import RULES, MarginModel, Member, Point
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.progress import print_line, report_progress
+from immigrate.scikit_learn import StoredEstimator
 from immigrate.solvers.boosting import Learner, Trainer, boosted
 from immigrate.table import read_table
 

@@ -25,13 +25,13 @@ from immigrate.estimators._test_summary import methods_paragraph, plain_summary
 from immigrate.estimators.asked import asked_question, halves
 from immigrate.estimators.base import fitting
 from immigrate.estimators.measured_effects import Subject
-from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import Findings, Settings
 from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
 from immigrate.interactions.adjustments import adjustment_of, with_draws
 from immigrate.kernels.threads import one_blas_thread
 from immigrate.progress import print_line, report_progress
+from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Table, read_training_table
 from immigrate.table.weights import refuse_repeated, sample_counts
 

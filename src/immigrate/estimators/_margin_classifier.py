@@ -14,11 +14,10 @@ from immigrate.arrays import Array
 from immigrate.checks import check_count
 from immigrate.core.scores import class_probability
 from immigrate.estimators._by_partition import by_partition
-from immigrate.estimators.stored import StoredEstimator
 from immigrate.margin.explanation import Explanation, named_explanation
 from immigrate.margin.model import MarginModel
 from immigrate.progress import print_line, warn_user
-from immigrate.scikit_learn import checked_feature_names
+from immigrate.scikit_learn import StoredEstimator, checked_feature_names
 from immigrate.solvers import Solution, Solver, Stop
 from immigrate.table import read_table
 

@@ -11,14 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
 from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.weight_table import (
     evidence_table,
     feature_share,
     fitted_pair_test,
     interaction_table,
 )
-from immigrate.scikit_learn import checked_feature_names
+from immigrate.scikit_learn import StoredEstimator, checked_feature_names
 from immigrate.table import Reader
 
 

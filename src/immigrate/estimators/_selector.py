@@ -20,11 +20,10 @@ from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import importances
 from immigrate.estimators.base import fitting
-from immigrate.estimators.stored import StoredEstimator
 from immigrate.estimators.tested_terms import fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test
 from immigrate.progress import collected_warnings
-from immigrate.scikit_learn import checked_feature_names, checked_sample_weight
+from immigrate.scikit_learn import StoredEstimator, checked_feature_names, checked_sample_weight
 from immigrate.table import (
     ColumnWarning,
     SampleWeight,

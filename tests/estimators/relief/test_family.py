@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from immigrate.estimators import relief
-from immigrate.estimators.every import every_estimator
 from immigrate.estimators.relief._base import MarginSelector
+from immigrate.persistence import public_estimators
 
 ROOT = Path(__file__).parents[3]
 FILES = [file.name for file in pkgutil.iter_modules(relief.__path__)]
@@ -25,11 +25,11 @@ def test_the_selector_of_a_file_is_public(file):
         for name, thing in vars(module).items()
         if inspect.isclass(thing) and issubclass(thing, MarginSelector)
     }
-    forgotten = selectors - {"MarginSelector"} - set(every_estimator())
+    forgotten = selectors - {"MarginSelector"} - set(public_estimators())
     assert not forgotten, f"import {forgotten} in {relief.__file__} and list it in __all__"
 
 
-@pytest.mark.parametrize("name", [name for name in relief.__all__ if name in every_estimator()])
+@pytest.mark.parametrize("name", [name for name in relief.__all__ if name in public_estimators()])
 def test_a_method_has_a_row_in_the_table_of_methods(name):
     page = ROOT / "docs" / "method" / "four-pieces.md"
     methods = [line.split("|")[1].strip() for line in page.read_text().splitlines() if "|" in line]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from immigrate.cli._outputs import check_outputs
+from immigrate.cli._outputs import check_outputs, writing
 from immigrate.cli._screen import note, show, show_table, working
 from immigrate.cli._tables import Asked
 
@@ -17,8 +17,8 @@ def fit(asked: Asked, out: Path, boosted: bool, jobs: int | None) -> None:
     check_outputs(out, inputs=(asked.path,))
     question = asked.read().without_dates()
     with working("fit"):
-        from immigrate.cli._models import StoredModel, save_model
         from immigrate.estimators.default_model import default_model, words_of_screen
+        from immigrate.persistence import save_model
 
         n_features = question.X.shape[1]
         if words_of_screen(n_features):
@@ -26,7 +26,8 @@ def fit(asked: Asked, out: Path, boosted: bool, jobs: int | None) -> None:
         model = default_model(n_features, boosted=boosted, n_jobs=jobs, verbose=True)
         model.fit(question.X, question.y)
         # Progress was for this command; whoever loads the model did not ask for it.
-        save_model(StoredModel(model.set_params(verbose=False), asked.target), out)
+        with writing(out):
+            save_model(model.set_params(verbose=False), out, target=asked.target)
     classes = ", ".join(str(one) for one in model.classes_)
     show(f"{type(model).__name__} for '{asked.target}' ({classes}), {len(question.X)} rows.")
     show("What the model uses most. Weights are no evidence: see immigrate test.")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from immigrate.cli._errors import CommandError, listed
-from immigrate.cli._files import Reading
+from immigrate.cli._files import Reading, opening
 from immigrate.cli._outputs import check_outputs, write_text
 from immigrate.cli._screen import note, say, show, working
 from immigrate.cli._tables import columns_at_hand, told_file, whole
@@ -21,9 +21,10 @@ def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None
     """Write a row per row of the table: the class, and the probability of each."""
     check_outputs(out, inputs=(model, path))
     with working(f"reading {model.name}"):
-        from immigrate.cli._models import load_model
+        from immigrate.persistence import read_model
 
-        stored = load_model(model)
+        with opening(model):
+            stored = read_model(model)
     if not hasattr(stored.estimator, "predict"):
         raise CommandError(f"{model} predicts nothing: {type(stored.estimator).__name__}.")
     # The model knows which columns were text; a file of new rows cannot tell by itself.

@@ -14,7 +14,7 @@ from immigrate.checks import check_finite, check_option_or_none, check_selected_
 from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
 from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators.base import fitting
-from immigrate.estimators.stored import StoredEstimator
+from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Reader, chosen_columns, read_table, read_weighted_table
 
 METRICS = ("euclidean", "manhattan")

@@ -16,10 +16,10 @@ from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.forms import QUADRATIC
 from immigrate.core.mixed_table import mixed_table
 from immigrate.estimators.base import fitting
-from immigrate.estimators.stored import StoredEstimator
 from immigrate.kernels.neighbours_numpy import Nearest
 from immigrate.kernels.threads import n_threads
 from immigrate.progress import warn_user
+from immigrate.scikit_learn import StoredEstimator
 from immigrate.solvers.nearest import hit_and_miss_sides, one_pass
 from immigrate.table import Reader, Table, read_table, read_weighted_table
 

@@ -14,7 +14,7 @@ from immigrate.arrays import Array
 from immigrate.checks import check_option
 from immigrate.estimators.base import fitting
 from immigrate.estimators.relief._base import METRICS, MarginSelector
-from immigrate.estimators.stored import StoredEstimator
+from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import check_values, read_table
 
 
