@@ -421,28 +421,36 @@ class _Unpacking:
 
 
 def _state(one: Any) -> dict[str, Any]:
-    """What makes an object, without what it keeps to be faster."""
-    has_own = "__getstate__" in vars(type(one))
-    if dataclasses.is_dataclass(one) and not has_own:
+    """What makes an object: the fields of a value, else what it stores by pickle as well."""
+    if _is_plain(type(one)):
         return {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}
     return dict(one.__getstate__() or {})
 
 
+def _is_plain(cls: type) -> bool:
+    """Whether a value has no way of its own to be stored."""
+    return dataclasses.is_dataclass(cls) and "__getstate__" not in vars(cls)
+
+
 def _restored(cls: Any, state: dict[str, Any]) -> Any:
     """An object of this type and state, made without its constructor."""
-    if dataclasses.is_dataclass(cls):
-        is_known = state.keys() == {field.name for field in dataclasses.fields(cls)}
-    else:
-        is_known = not issubclass(cls, BaseEstimator) or set(cls._get_param_names()) <= set(state)
-    if not is_known:
-        raise OtherStateError(cls.__name__)
     one = cls.__new__(cls)
-    if hasattr(one, "__setstate__"):
-        one.__setstate__(state)
-    else:
+    expected: set[str] = set()
+    if _is_plain(cls):
+        expected = {field.name for field in dataclasses.fields(cls)}
+    elif issubclass(cls, BaseEstimator):
+        expected = set(cls._get_param_names())
+    if not expected <= state.keys():
+        raise OtherStateError(cls.__name__)
+    if not hasattr(one, "__setstate__"):
         for name, value in state.items():
             # Frozen for everybody else.
             object.__setattr__(one, name, value)
+        return one
+    try:
+        one.__setstate__(state)
+    except KeyError as error:
+        raise OtherStateError(cls.__name__) from error
     return one
 
 

@@ -177,7 +177,7 @@ class Reader:
         return values
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plain values, which skops can store and later versions can read."""
+        """Plain values, which files of models can hold."""
         return {
             "names": self.names,
             "kinds": tuple(kind.value for kind in self.kinds),
