@@ -7,10 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.preprocessing import StandardScaler
 
-from immigrate.kinds.number import difference_units
+from immigrate.kinds import number
 from immigrate.table import Reader
+from immigrate.table.notes import column_ranges
 
 NUMERIC = np.zeros(3, dtype=bool)
+
+
+def difference_units(values, is_nominal, scale="std"):
+    low, high, _ = column_ranges(values)
+    return number.difference_units(values, low, high, is_nominal, scale=scale)
 
 
 def table(seed=0):

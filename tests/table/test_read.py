@@ -34,7 +34,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
             categorical_features=self.categorical_features,
             allow_nan=self.takes_gaps,
         )
-        units = difference_units(table.values, table.reader.is_nominal)
+        units = difference_units(table.values, table.low, table.high, table.reader.is_nominal)
         X, codes = np.nan_to_num(table.values / units), table.outcome.codes
         self._means = np.array([X[codes == c].mean(axis=0) for c in np.unique(codes)])
         self._units = units

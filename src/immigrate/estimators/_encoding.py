@@ -124,8 +124,7 @@ class Encoding:
         """Units from the known values of the training samples."""
         # Units of all samples in every fold: sigma means the same in each of them.
         whole, n_levels = table.of or table, table.reader.n_levels
-        ranges = whole.low, whole.high
-        units = difference_units(whole.values, n_levels > 0, scale, ranges=ranges)
+        units = difference_units(whole.values, whole.low, whole.high, n_levels > 0, scale=scale)
         if scale == "std":
             units[n_levels > 0] = LEVEL_DEVIATION
         return cls(np.where(np.abs(units - 1) <= SAME_UNIT, 1.0, units), n_levels)

@@ -43,25 +43,8 @@ def places_in_order(column: Column, levels: Levels) -> NDArray[np.floating[Any]]
     return places
 
 
-def column_ranges(values: Array) -> tuple[Array, Array, Mask]:
-    """Lowest and highest known value of each column, and whether it has gaps.
-
-    A column without a known value has the lowest +inf and the highest -inf.
-    """
-    low = np.minimum.reduce(values, axis=0, initial=np.inf)
-    has_gap = np.isnan(low)
-    # The minimum of a column with a gap is NaN; only then are gaps passed over.
-    if has_gap.any():
-        low = np.fmin.reduce(values, axis=0, initial=np.inf)
-    return low, np.fmax.reduce(values, axis=0, initial=-np.inf), has_gap
-
-
 def difference_units(
-    values: Array,
-    is_nominal: Mask,
-    scale: str | None = "std",
-    *,
-    ranges: tuple[Array, Array] | None = None,
+    values: Array, low: Array, high: Array, is_nominal: Mask, *, scale: str | None = "std"
 ) -> Array:
     """What a difference of 1 is in each column: its standard deviation, its range, or 1.
 
@@ -69,12 +52,12 @@ def difference_units(
     ----------
     values : ndarray of shape (n, p)
         NaN where missing.
+    low, high : ndarray of shape (p,)
+        Lowest and highest known value of each column.
     is_nominal : ndarray of shape (p,)
     scale : {"std", "range", None}
         The standard deviation is that of the known values with divisor n, as in
         `sklearn.preprocessing.StandardScaler`.
-    ranges : pair of ndarray of shape (p,), optional
-        Lowest and highest known value of each column, where they are known.
 
     Returns
     -------
@@ -87,10 +70,8 @@ def difference_units(
     >>> import numpy as np
     >>> from immigrate.kinds.number import difference_units
     >>> X = np.array([[1.0, 0.0, 5.0], [3.0, 1.0, 5.0]])
-    >>> difference_units(X, np.array([False, True, False]))
+    >>> difference_units(X, X.min(axis=0), X.max(axis=0), np.array([False, True, False]))
     array([1., 1., 1.])
-    >>> difference_units(X, np.array([False, True, False]), "range")
-    array([2., 1., 1.])
     """
     if scale not in SCALES:
         raise ValueError(f"scale={scale!r} is unknown; choose 'std', 'range' or None.")
@@ -98,7 +79,6 @@ def difference_units(
     if scale is None or not values.size:
         return units
     values = values.astype(np.float64, copy=False)
-    low, high = column_ranges(values)[:2] if ranges is None else ranges
     # False also for a column without a value, whose range is turned around.
     varies = (low < high) & ~is_nominal
     low, high = low[varies], high[varies]

@@ -225,6 +225,21 @@ def table_notes(
     return in_order(notes)
 
 
+def column_ranges(values: Array) -> tuple[Array, Array, Mask]:
+    """Lowest and highest known value of each column, and whether it has gaps.
+
+    A column without a known value has the lowest +inf and the highest -inf.
+    """
+    low = np.minimum.reduce(values, axis=0, initial=np.inf)
+    has_gap = np.isnan(low)
+    # The minimum of a column with a gap is NaN; only then are gaps passed over.
+    if has_gap.any():
+        low = np.fmin.reduce(values, axis=0, initial=np.inf)
+    high = np.fmax.reduce(values, axis=0, initial=-np.inf)
+    # Ranges of float32 may lie beyond it.
+    return low.astype(np.float64, copy=False), high.astype(np.float64, copy=False), has_gap
+
+
 def _nominal_note(
     reader: Reader, j: int, codes: Array, is_text: bool, is_listed: bool
 ) -> Note | None:

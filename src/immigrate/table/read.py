@@ -18,12 +18,11 @@ from sklearn.utils.validation import validate_data
 from immigrate.arrays import Array, Mask
 from immigrate.checks import FROM_DTYPE, chosen_mask
 from immigrate.kinds.column import Content, Kind
-from immigrate.kinds.number import column_ranges
 from immigrate.outcomes.classes import plain_labels, read_classes, warn_of_other_order
 from immigrate.outcomes.number import is_number_outcome, read_numbers
 from immigrate.progress import print_line, warn_user
 from immigrate.scikit_learn import is_table_wanted
-from immigrate.table.notes import Note, Reason, in_order, messages, warn_of
+from immigrate.table.notes import Note, Reason, column_ranges, in_order, messages, warn_of
 from immigrate.table.open import OPENERS, Opened, opened
 from immigrate.table.table import Reader, Table, check_opened, first_reading
 from immigrate.table.weights import anchor_weights
@@ -110,7 +109,9 @@ def read_training_table(
     finite: dict[str, Any] = {"ensure_all_finite": False, "ensure_min_samples": 2}
     if isinstance(source, Opened) and (source.is_frame or source.values is None):
         first = first_reading(source, categorical_features)
-        given = _with_header(first.values, source)
+        given: Any = first.values
+        if source.header is not None:
+            given = pd.DataFrame(given, columns=source.header, copy=False)
         _, y = validate_data(stand_in, given, y, dtype=FLOATS, **finite)
     else:
         # scikit-learn first: it refuses what is no table, and gives floats without a copy.

@@ -12,9 +12,8 @@ from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import FROM_DTYPE, chosen_mask
 from immigrate.kinds import column_values, fitted_kind
 from immigrate.kinds.column import Column, Content, Kind, Levels
-from immigrate.kinds.number import column_ranges
 from immigrate.outcomes.classes import Labels, check_class_sizes
-from immigrate.table.notes import Note, Reason, table_notes
+from immigrate.table.notes import Note, Reason, column_ranges, table_notes
 from immigrate.table.open import Opened, opened
 from immigrate.table.weights import SampleWeight
 
