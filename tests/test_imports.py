@@ -212,12 +212,12 @@ def planted(tmp_path):
 @pytest.mark.parametrize(
     ("file", "lines", "name"),
     [
-        ("core/cones.py", "import immigrate.solvers.paper", "immigrate.solvers.paper"),
-        ("core/cones.py", "from immigrate.solvers import paper", "immigrate.solvers.paper"),
-        ("core/cones.py", "from ..solvers import paper", "immigrate.solvers.paper"),
-        ("solvers/paper.py", "from immigrate import Relief", "immigrate.Relief"),
-        ("solvers/paper.py", "from immigrate import *", "immigrate.*"),
-        ("solvers/paper.py", "import immigrate", "immigrate"),
+        ("core/cones.py", "import immigrate.solvers.descent", "immigrate.solvers.descent"),
+        ("core/cones.py", "from immigrate.solvers import descent", "immigrate.solvers.descent"),
+        ("core/cones.py", "from ..solvers import descent", "immigrate.solvers.descent"),
+        ("solvers/descent.py", "from immigrate import Relief", "immigrate.Relief"),
+        ("solvers/descent.py", "from immigrate import *", "immigrate.*"),
+        ("solvers/descent.py", "import immigrate", "immigrate"),
         (
             "kernels/layout.py",
             "def f():\n    from immigrate.report import R",
@@ -240,9 +240,9 @@ def test_three_forbidden_imports_of_different_kinds_are_named_together(planted):
     package, plant = planted
     plant("core/cones.py", "from immigrate.estimators import relief")
     plant("kernels/layout.py", "from immigrate import InteractionTest")
-    plant("solvers/paper.py", "def lazily():\n    import immigrate.plotting")
+    plant("solvers/descent.py", "def lazily():\n    import immigrate.plotting")
     files = [objection.split(":")[0] for objection in wrong_ways(package)]
-    assert files == ["core/cones.py", "kernels/layout.py", "solvers/paper.py"]
+    assert files == ["core/cones.py", "kernels/layout.py", "solvers/descent.py"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 TUNED = {
     # benchmarks/choices/sigma_multiples.py and sigma_selection.py, docs/deviations.md
-    "estimators.sigma": {
+    "estimators._options": {
         "AUTO_MULTIPLE": 0.125,
         "AUTO_MULTIPLES": (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125),
         "PAPER_GRID": (4.0, 2.0, 1.0, 0.5, 0.25, 0.125),
@@ -122,7 +122,7 @@ TUNED = {
     "core.cones": {"NEGLIGIBLE": 1e-10},
     "core.mixing": {"MOST_STEPS": 200, "SMALL_CHANGE": 1e-5},
     # benchmarks/speed/solver_passes.py
-    "solvers.monotone": {"STEP_CUT": 4.0, "MAX_CUTS": 20},
+    "solvers.descent": {"STEP_CUT": 4.0, "MAX_CUTS": 20},
 }
 
 

@@ -41,13 +41,9 @@ from immigrate.estimators._choice import (
     Choices,
     Selection,
     Split,
-    left_out_split,
-    weight_path,
 )
-from immigrate.estimators._immigrate import base_training_data
-from immigrate.estimators._path_fits import path_solver
-from immigrate.estimators._task import learning_tasks
-from immigrate.estimators.sigma import sigma_grid
+from immigrate.estimators._options import FitOptions, sigma_grid
+from immigrate.estimators._path import path_solver, tasks_of, weight_path
 from immigrate.kernels import ClassScores
 from immigrate.margin.model import RULES
 
@@ -142,16 +138,17 @@ class Fold:
 
     def _path_scores(self, constraint):
         base = ImmigrateClassifier(constraint=constraint, columns=Columns(scale=None))
-        data = base_training_data(ImmigrateClassifierCV(base), base, self.X, self.y, None)
-        task = learning_tasks(base, data, n_jobs=1)[0]
+        options = FitOptions.of(base, n_jobs=1)
+        table = options.read(ImmigrateClassifierCV(base), self.X, self.y, None)
+        task = tasks_of(options, table)[0]
         references = task.references
-        sigmas = sigma_grid("auto", references.table, task.start, references.encoding)
+        sigmas = sigma_grid("auto", references, task.start)
         choices = Choices(sigmas, (None,), BOTH)
-        path = weight_path(task, path_solver(task, choices), choices)
-        weights = [point.model.weights for point in path]
+        path = list(weight_path(task, path_solver(task, choices), choices))
+        weights = [point.kept.weights for point in path]
         return {
             "sigmas": sigmas,
-            "loo": stacked(left_out_split(path, self.y).scores),
+            "loo": stacked([point.kept.scores for point in path]),
             "test": stacked(references.scores(self.X_test, weights, sigmas, n_jobs=1)),
         }
 

@@ -36,7 +36,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from immigrate import CubicImmigrateClassifier, ImmigrateClassifier, InteractionTest
 from immigrate.core.forms import Cubic
-from immigrate.estimators.sigma import typical_distance
+from immigrate.estimators._options import typical_distance
 from immigrate.problems import MarginProblem
 
 RESULTS = Path(__file__).parents[1] / "results" / "three_way.csv"

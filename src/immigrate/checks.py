@@ -60,7 +60,11 @@ def check_choices(name: str, choices: Any) -> Sequence[Any]:
     """`choices` if it is a list of things to choose from, each of them once."""
     if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
         raise ValueError(f"{name} must be a list of choices, got {choices!r}.")
-    if len(set(choices)) < len(choices):
+    try:
+        is_twice = len(set(choices)) < len(choices)
+    except TypeError:  # a list among them, say, which is refused as what it is
+        is_twice = False
+    if is_twice:
         raise ValueError(f"{name}={choices!r} holds a choice twice.")
     return choices
 

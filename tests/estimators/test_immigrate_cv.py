@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, Prune, Screen
 from immigrate.datasets import make_monk1
 from immigrate.estimators._choice import CRITERIA, Choices, Selection
-from immigrate.estimators.sigma import PAPER_GRID, sigma_grid, typical_distance
+from immigrate.estimators._options import PAPER_GRID, sigma_grid, typical_distance
 from immigrate.persistence import load_model, save_model
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -239,6 +239,9 @@ def test_screen_is_inside_the_folds(wine):
         ({"penalties": []}, "penalties must be a list of choices"),
         ({"penalties": 0.1}, "penalties must be a list of choices"),
         ({"penalties": (None, None)}, "holds a choice twice"),
+        ({"penalties": (["l1"],)}, r"penalty must be None, 'l1', .* got \['l1'\]"),
+        ({"rules": (["energy"],)}, r"rules=\['energy'\] is unknown"),
+        ({"temperatures": ([1.0],)}, r"temperatures must be a number above 0, got \[1.0\]"),
         ({"sigmas": np.array(2.0)}, "sigmas must be 'auto', 'paper' or a list"),
         ({"rules": ["votes"]}, "rules='votes' is unknown"),
         ({"scoring": "roc_auc"}, "scoring='roc_auc' is unknown"),

@@ -18,9 +18,8 @@ from immigrate import (
     durations,
 )
 from immigrate.datasets import make_xor
-from immigrate.estimators import _sample
-from immigrate.estimators._growth import groups_of
-from immigrate.estimators._sample import Sampler, Size, sample_sizes
+from immigrate.estimators import _growth
+from immigrate.estimators._growth import Samples, Size, groups_of, sample_sizes
 from immigrate.kernels.compiling import log_once
 
 HALF = Descent(n_anchors=600, n_references=600)
@@ -50,14 +49,14 @@ def codes_of(*sizes):
 
 @pytest.mark.parametrize("size", [Size(100, 100), Size(60, 300), Size(400, 90)])
 def test_a_larger_sample_holds_the_smaller(size):
-    sampler = Sampler(codes_of(3000, 1000, 500), None, 0)
+    sampler = Samples.of(codes_of(3000, 1000, 500), None, [], 0)
     small, larger = sampler.drawn(size), sampler.drawn(Size(*(2 * n for n in size)))
     assert set(small.rows) < set(larger.rows)
     assert len(small.rows) == pytest.approx(max(size), rel=0.1)
 
 
 def test_classes_are_drawn_in_proportion_and_then_count_once():
-    sample = Sampler(codes_of(6000, 3000), None, 0).drawn(Size(900, 900))
+    sample = Samples.of(codes_of(6000, 3000), None, [], 0).drawn(Size(900, 900))
     assert sample.is_anchor is None
     assert sample.count is None
     assert sample.anchor_weight is None
@@ -68,7 +67,7 @@ def test_a_small_class_is_drawn_more_often_and_weighs_as_before(weighted):
     codes = codes_of(100_000, 300, 3000)
     D = np.random.default_rng(1).uniform(size=len(codes))
     D = D / D.sum() if weighted else None
-    sample = Sampler(codes, D, 0).drawn(Size(2000, 4000))
+    sample = Samples.of(codes, D, [], 0).drawn(Size(2000, 4000))
     drawn = codes[sample.rows]
     assert np.bincount(drawn)[1] == 300
     every = np.full(len(codes), 1 / len(codes)) if D is None else D
@@ -84,9 +83,9 @@ def test_a_small_class_is_drawn_more_often_and_weighs_as_before(weighted):
 def test_a_sample_without_any_weight_is_refused():
     codes = codes_of(50_000, 50_000)
     D = np.zeros(len(codes))
-    D[Sampler(codes, None, 0).order[0][-1]] = 1.0
+    D[Samples.of(codes, None, [], 0).order[0][-1]] = 1.0
     with pytest.raises(ValueError, match="zero for all samples that were drawn"):
-        Sampler(codes, D, 0).drawn(Size(100, 100))
+        Samples.of(codes, D, [], 0).drawn(Size(100, 100))
 
 
 def test_tables_are_fitted_whole_up_to_seconds_per_step():
@@ -123,8 +122,8 @@ def test_the_stated_error_covers_the_difference_from_the_exact_fit(large, exact)
 
 
 def test_a_sample_grows_until_its_error_is_small(large, monkeypatch, capsys):
-    monkeypatch.setattr(_sample, "FIRST_SIZE", 150)
-    monkeypatch.setattr(_sample, "MOST_STEP_SECONDS", 1e-3)
+    monkeypatch.setattr(_growth, "FIRST_SIZE", 150)
+    monkeypatch.setattr(_growth, "MOST_STEP_SECONDS", 1e-3)
     ImmigrateClassifier(random_state=0, verbose=True).fit(*large)
     lines = [line for line in capsys.readouterr().out.splitlines() if "standard error" in line]
     assert lines[0].startswith("150 of 1,200 samples")

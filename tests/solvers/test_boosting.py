@@ -65,7 +65,7 @@ def test_rounds_are_algorithm_3(seed):
     seen = []
 
     def train(problem, sigma, last):
-        seen.append(problem._passes._weight[np.argsort(problem._passes._order)])
+        seen.append(problem._passes._weight[np.argsort(problem._passes._layout.order)])
         start = np.eye(3) / np.sqrt(3)
         return full_steps(problem, start, sigma, MATRIX_SETS["psd"], max_iter=n_inner, tol=0)
 

@@ -6,11 +6,11 @@ Beside the classes, read these files in the order of a fit:
 ``_training``           the table and labels of a call to `fit`, checked
 ``_encoding``           units and levels: from columns as read to columns with weights
 ``_screen``             which features enter the weight matrix
-``_task``               what a solver is to do: problem, start, solver, weight set
-``sigma``               the width of the neighbourhood, and grids of it
 ``_penalty``            what weights cost beside the margin, or which are cut
-``_penalty_path``       strengths of a penalty to choose from
-``_tracks``             fits along sigma and strength, each from its neighbour
+``_options``            what the parameters of an estimator stand for
+``_task``               what a solver is given: problem, start, weight set
+``_growth``             samples of a large table, and fits on larger and larger ones
+``_path``               the road of a fit, at one sigma or along sigma and strength
 ``_choice``             choosing sigma, penalty and rule along a path
 ``_variants``           ways of boosting
 ``_rounds``             training a learner of a round
@@ -42,8 +42,7 @@ from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
 from immigrate.estimators._interaction_test import InteractionTest
 from immigrate.estimators._pair_effect import PairEffect
-from immigrate.estimators._penalty import L1, L2, Prune
-from immigrate.estimators._penalty_path import PenaltyPath
+from immigrate.estimators._penalty import L1, L2, PenaltyPath, Prune
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators._variants import PaperBoosting

@@ -14,31 +14,28 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count, check_option
+from immigrate.core.cones import WeightSet
+from immigrate.durations import STEPS_OF_FIT, STEPS_OF_PATH
 from immigrate.estimators._by_partition import by_partition
 from immigrate.estimators._choice import (
     CRITERIA,
     TEMPERATURES,
     Choices,
     Selection,
+    Split,
     check_rules,
     check_temperatures,
-    left_out_split,
-    weight_path,
 )
-from immigrate.estimators._immigrate import (
-    ImmigrateClassifier,
-    base_classifier,
-    base_training_data,
-)
+from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators._margin_classifier import with_mixed_input
 from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._options import FitOptions, sigma_grid
+from immigrate.estimators._path import tasks_of, weight_path
 from immigrate.estimators._penalty import Penalty, resolved_penalty
 from immigrate.estimators._rounds import chosen_task, first_anchor_weight, trainer, voters
-from immigrate.estimators._task import Task, learning_tasks
+from immigrate.estimators._task import Task
 from immigrate.estimators._variants import Variant, resolved_variant
 from immigrate.estimators.base import fitting
-from immigrate.estimators.sigma import sigma_grid
-from immigrate.estimators.waiting import STEPS_OF_FIT, STEPS_OF_PATH
 from immigrate.margin.explanation import Explanation, named_explanation
 from immigrate.margin.model import RULES, MarginModel, Member, Point
 from immigrate.margin.prototypes import as_it_predicts
@@ -190,15 +187,19 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
                 n_rounds = check_count("n_estimators", self.n_estimators)
             base = base_classifier(self.estimator, ImmigrateClassifier(solver=variant.solver()))
             penalty = resolved_penalty(base.penalty, base.constraint)
-            data = base_training_data(self, base, X, y, sample_weight)
-            variant.check(len(data.outcome.classes))
+            options = FitOptions.of(base, n_jobs=self.n_jobs, verbose=self.verbose)
+            table = options.read(self, X, y, sample_weight)
+            variant.check(len(table.outcome.classes))
             # A round takes about half as many steps as a fit of a single model.
             n_steps = STEPS_OF_PATH + n_rounds * STEPS_OF_FIT // 2
-            task = chosen_task(learning_tasks(base, data, self.n_jobs, n_steps), penalty)
+            task = chosen_task(tasks_of(options, table, n_steps), penalty)
+            # Where weights live at the sigma that is chosen, which may be known then.
+            weight_sets: dict[float, WeightSet] = {}
             sigmas, rule, temperature = variant.schedule(
-                n_rounds, rules, lambda rules: self._best_single(task, penalty, rules)
+                n_rounds, rules, lambda rules: self._best_single(task, penalty, rules, weight_sets)
             )
-            train = trainer(task, penalty, is_warm=variant.is_warm and task.is_warm)
+            is_warm = variant.is_warm and task.is_warm
+            train = trainer(task, penalty, weight_sets, is_warm=is_warm)
             rounds = list(self._rounds(task, train, variant, sigmas, rule))
             learners = voters(rounds)
             model = MarginModel(
@@ -209,9 +210,9 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             )
             # Votes for one class have no probabilities that a log-loss could judge.
             scoring = self.scoring if variant.is_soft else "accuracy"
-            model = as_it_predicts(model, task, base, self.n_jobs, scoring=scoring)
+            model = as_it_predicts(model, task, scoring=scoring)
             model.references.release()
-            data.keep_on(self)
+            table.keep_on(self)
             self.model_ = model
             self.estimator_errors_ = np.array([one.error for one in learners])
             self.n_iter_ = len(rounds)
@@ -366,17 +367,24 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         return self.rules
 
     def _best_single(
-        self, task: Task, penalty: Penalty | None, rules: Sequence[str]
+        self,
+        task: Task,
+        penalty: Penalty | None,
+        rules: Sequence[str],
+        weight_sets: dict[float, WeightSet],
     ) -> tuple[float, str, float]:
         """Sigma, rule and temperature at which leave-one-out finds a single model best."""
         references = task.references
-        sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
+        sigmas = sigma_grid(self.sigmas, references, task.start)
         choices = Choices(sigmas, (penalty,), rules, self.temperatures)
         if len(choices.candidates) * len(self.temperatures) == 1:
             return sigmas[0], rules[0], self.temperatures[0]
         # To the user's tolerance and not a wider one: nothing is finished afterwards here.
-        path = weight_path(task, task.solver.with_limits(max_iter=SINGLE_STEPS), choices)
-        splits = [left_out_split(path, references.anchor_codes)]
+        solver = task.options.solver.with_limits(max_iter=SINGLE_STEPS)
+        path = list(weight_path(task, solver, choices))
+        weight_sets |= {point.sigma: point.weight_set for point in path}
+        scores = [point.kept.scores.rows(references.is_anchor) for point in path]
+        splits = [Split(scores, references.anchor_codes)]
         selection = Selection.over(choices, splits, self.scoring)
         best = selection.candidates[selection.best()]
         return best["sigma"], best["rule"], best["temperature"]

@@ -19,13 +19,8 @@ from immigrate.checks import check_choices, check_option, check_positive
 from immigrate.core.mixing import mixture_shares
 from immigrate.core.scores import own_class_probability
 from immigrate.estimators._penalty import Penalty
-from immigrate.estimators._task import Task
-from immigrate.estimators._tracks import Solutions, tracks_of
 from immigrate.kernels import ClassScores
-from immigrate.kernels.threads import blas_threads_for
-from immigrate.margin.model import RULES, MarginModel
-from immigrate.progress import progress_stage
-from immigrate.solvers import Solution, Solver
+from immigrate.margin.model import RULES
 
 
 def correctness(score: Array, sigma: float | Array, y: Codes) -> Array:
@@ -92,6 +87,17 @@ class Choices:
         grid = {"penalty": self.penalties, "rule": self.rules, "sigma": self.sigmas}
         return list(ParameterGrid(grid))
 
+    @property
+    def points(self) -> list[int]:
+        """For each candidate the number of its point on the path, where penalties run fastest."""
+        n = len(self.penalties)
+        grid = {
+            "penalty": range(n),
+            "rule": self.rules,
+            "sigma": range(0, n * len(self.sigmas), n),
+        }
+        return [one["sigma"] + one["penalty"] for one in ParameterGrid(grid)]
+
 
 def check_rules(rules: Any) -> None:
     """Refuse what is not a list of rules."""
@@ -105,46 +111,13 @@ def check_temperatures(temperatures: Any) -> None:
         check_positive("temperatures", temperature)
 
 
-class PathPoint(NamedTuple):
-    """One (sigma, penalty) of a path, as a model that predicts by any rule."""
-
-    penalty: Penalty | None
-    model: MarginModel
-    solution: Solution
-
-
-def weight_path(
-    task: Task, solver: Solver, choices: Choices, *, verbose: bool = False
-) -> list[PathPoint]:
-    """Every sigma, and every penalty at each, in the order of the choices.
-
-    Fits start where a neighbour ended, because neighbours have neighbouring solutions: at one
-    sigma from the next stronger penalty, and where the task is warm from the sigma before.
-    """
-    points: list[PathPoint] = []
-    tracks = tracks_of(task, solver, choices.penalties, verbose=verbose)
-    for place, sigma in enumerate(choices.sigmas, start=1):
-        solutions: Solutions = {}
-        # Set once: to limit BLAS anew for each fit takes half as long as a pass of a small table.
-        here = progress_stage(f"sigma {place} of {len(choices.sigmas)}")
-        with here, blas_threads_for(len(task.start)):
-            for track in tracks:
-                solutions |= track.solutions_at(sigma)
-        for penalty in choices.penalties:
-            # Pruning costs nothing during the fit: it is done to the solution without a penalty.
-            solution = solutions[penalty if penalty in solutions else None]
-            model = task.fitted(solution, sigma, penalty, choices.rules[0])
-            points.append(PathPoint(penalty, model, solution))
-    return points
-
-
 class Split(NamedTuple):
     """Samples that judge the candidates, with the scores that each point of a path gives them.
 
     Attributes
     ----------
     scores : sequence of ClassScores
-        In the order of the path: penalties run fastest.
+        Under each point of the path.
     codes : ndarray of shape (n_samples,)
         Class of each sample.
     """
@@ -153,21 +126,9 @@ class Split(NamedTuple):
     codes: Codes
 
     def of_candidates(self, choices: Choices) -> list[Array]:
-        """Scores under each candidate, in their order: sigma runs fastest."""
-        n_penalties = len(choices.penalties)
-        return [
-            getattr(one, RULES[rule])
-            # The path is by sigma and then by penalty, candidates by penalty, rule and sigma.
-            for i in range(n_penalties)
-            for rule in choices.rules
-            for one in self.scores[i::n_penalties]
-        ]
-
-
-def left_out_split(path: Sequence[PathPoint], y: Codes) -> Split:
-    """The leave-one-out scores that come with every fit of a path at no cost."""
-    left_out = (point.model.points[0].loo_scores for point in path)
-    return Split([one for one in left_out if one is not None], y)
+        """Scores under each candidate, in their order."""
+        pairs = zip(choices.points, choices.candidates)
+        return [getattr(self.scores[point], RULES[one["rule"]]) for point, one in pairs]
 
 
 def stacked(scores: Sequence[Array]) -> Iterator[tuple[slice, Array]]:

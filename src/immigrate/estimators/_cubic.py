@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -11,35 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_not_negative, check_option
-from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import Cubic
-from immigrate.core.triple_weights import WithTriples
-from immigrate.estimators._encoding import Columns, Encoding, resolved_columns
-from immigrate.estimators._growth import grown_fit
-from immigrate.estimators._margin_classifier import (
-    MarginClassifier,
-    print_step,
-    warn_unless_converged,
-)
-from immigrate.estimators._sample import Sampler
-from immigrate.estimators._screen import Screened
-from immigrate.estimators._task import Task, TaskMaker, starting_weights
-from immigrate.estimators._triples import chosen_triples, dense_tensor, triple_table
+from immigrate.estimators._encoding import Columns
+from immigrate.estimators._margin_classifier import MarginClassifier
+from immigrate.estimators._options import TripleOptions
+from immigrate.estimators._path import fitted
+from immigrate.estimators._triples import dense_tensor, triple_table
 from immigrate.estimators.base import fitting
-from immigrate.estimators.sigma import AUTO_MULTIPLE_OF_TRIPLES, resolved_sigma
-from immigrate.kernels.threads import blas_threads_for
-from immigrate.margin.model import RULES, MarginModel, within_range
-from immigrate.margin.prototypes import as_it_predicts
+from immigrate.margin.model import RULES
 from immigrate.margin.references import References
 from immigrate.scikit_learn import checked_feature_names
-from immigrate.solvers import Solver, resolved_solver
-from immigrate.table import Table, read_weighted_table
-
-if TYPE_CHECKING:
-    from immigrate.estimators._growth import Fit
-
-# What the sigma of a fit is multiplied by for predictions, to choose from.
-NARROWER = (1 / 2, 1 / 4, 1 / 8, 1 / 16)
+from immigrate.solvers import Solver
 
 
 class CubicImmigrateClassifier(MarginClassifier):
@@ -204,74 +185,17 @@ class CubicImmigrateClassifier(MarginClassifier):
         self
         """
         with fitting(self):
-            check_option("rule", self.rule, RULES)
-            check_not_negative("strength", self.strength)
-            columns = column_options(self.columns)
-            data = read_weighted_table(
-                self,
-                X,
-                y,
-                sample_weight,
-                categorical_features=columns.categorical_features,
-                class_weight=self.class_weight,
-            )
-            task = self._task(data, columns)
-            # The matrix is what BLAS works on; the vector of weights is longer.
-            with blas_threads_for(int(data.reader.is_used.sum())):
-                fit, sigma = self._solved(task)
-            warn_unless_converged(fit.solution, fit.task.solver)
-            model = MarginModel.of(fit.task.references, fit.solution, sigma, self.rule)
-            if isinstance(self.sigma, str):
-                model = as_likely_as_can_be(model, fit.task)
-            model = as_it_predicts(model, fit.task, self, self.n_jobs)
-            model.references.release()
-            data.keep_on(self)
-            self._adopt(model, fit)
-            self.fit_sigma_ = sigma
+            rule = check_option("rule", self.rule, RULES)
+            strength = check_not_negative("strength", self.strength)
+            options = TripleOptions.of(self, triples=self.triples, strength=strength)
+            table = options.read(self, X, y, sample_weight)
+            model, fit = fitted(options, table, self.sigma, None, rule)
+            self._adopt(table, model, fit)
+            form = self._form(model.references)
+            self.weight_error_ = form.matrix(fit.error)
+            self.triple_weight_error_ = form.triple_weights(fit.error)
+            self.fit_sigma_ = fit.sigma
         return self
-
-    def _task(self, data: Table, columns: Columns) -> Task:
-        """What the solver is to do, without the penalty, which depends on sigma."""
-        is_used = data.reader.is_used
-        form = Cubic(int(is_used.sum()), chosen_triples(self.triples, data.reader.names, is_used))
-        solver = resolved_solver(self.solver)
-        matrices = MATRIX_SETS[check_option("constraint", self.constraint, MATRIX_SETS)]
-        solver.check_fits(matrices, self.constraint)
-        weight_set = WithTriples(matrices, form.n_features)
-
-        def start(references: References) -> Array:
-            matrix = starting_weights(solver, references, self.random_state, self.n_jobs)
-            W = form.weights(matrix, np.zeros(len(form.triples)))
-            return unit(weight_set.prox(W, 0.0) if solver.needs_feasible_start else W)
-
-        maker = TaskMaker(
-            data,
-            Screened(is_used, importances=None),
-            solver,
-            weight_set,
-            form,
-            start,
-            Sampler(data.outcome.codes, data.anchor_weight, self.random_state),
-            self.n_jobs,
-        )
-        encoding = Encoding.of(data, columns.scale).columns(is_used)
-        return maker.tasks(encoding, "mismatch")[0]
-
-    def _solved(self, task: Task) -> tuple[Fit, float]:
-        """The fit of a task with its penalty, and the sigma of it."""
-        references = task.references
-        matrix = self._form(references).matrix(task.start)
-        sigma = resolved_sigma(
-            self.sigma,
-            references.table,
-            matrix,
-            references.encoding,
-            multiple=AUTO_MULTIPLE_OF_TRIPLES,
-        )
-        task = penalised(task, sigma, self.strength)
-        return grown_fit(
-            task, sigma, on_step=print_step if self.verbose else None, verbose=self.verbose
-        ), sigma
 
     def interactions(self, top: int | None = None) -> pd.DataFrame:
         """Every feature, pair and triple with its weight, the largest first.
@@ -339,50 +263,6 @@ class CubicImmigrateClassifier(MarginClassifier):
         full[references.is_used] = size / size.sum()
         return full
 
-    def _adopt(self, model: MarginModel, fit: Fit) -> None:
-        super()._adopt(model, fit)
-        form = self._form(model.references)
-        self.weight_error_ = form.matrix(fit.error)
-        self.triple_weight_error_ = form.triple_weights(fit.error)
-
     def _form(self, references: References) -> Cubic:
         assert isinstance(references.form, Cubic)
         return references.form
-
-
-def column_options(columns: Any) -> Columns:
-    """How columns are read; a weight per level is not offered."""
-    columns = resolved_columns(columns)
-    if columns.nominal == "levels":
-        raise ValueError(
-            "CubicImmigrateClassifier has a weight per nominal column and none per level; use "
-            "Columns(nominal='mismatch') or the default."
-        )
-    return columns
-
-
-def as_likely_as_can_be(model: MarginModel, task: Task) -> MarginModel:
-    """The same weights with the sigma at which leave-one-out predictions are most likely."""
-    candidates = [model]
-    for factor in NARROWER:
-        sigma = within_range(model.sigma * factor)
-        scores = task.problem.loo_scores(model.weights, sigma).rows(task.references.is_anchor)
-        point = replace(model.points[0], sigma=sigma, loo_scores=scores)
-        candidates.append(replace(model, points=(point,)))
-    # Of equals the widest.
-    return candidates[int(np.argmax([one.log_likelihoods.mean() for one in candidates]))]
-
-
-def penalised(task: Task, sigma: float, strength: float) -> Task:
-    """The task with a penalty on triples, in units of their steepest slope at the start."""
-    weight_set = task.weight_set
-    assert isinstance(weight_set, WithTriples)
-    if strength == 0:
-        return task
-    gradient = task.problem.evaluate(task.start, sigma).gradient
-    assert gradient is not None
-    steepest = float(np.max(-gradient[weight_set.n_features**2 :], initial=0.0))
-    with_penalty = replace(weight_set, strength=strength * steepest)
-    return replace(
-        task, weight_set=with_penalty, maker=replace(task.maker, weight_set=with_penalty)
-    )

@@ -1,5 +1,17 @@
 """Fits on samples that grow until the weights are precise enough, and how precise they are.
 
+A pass over all pairs costs n^2 p^2, but the weights it leads to hardly change beyond some
+thousands of samples. So a large table is fitted on samples of it, each twice the one before:
+
+    order         a random order of each class; a sample is the first so many of it
+    anchors       those whose margin counts; every class weighs as much as in the whole table
+    references    those they are compared with; each stands for as many of its class as it takes
+                  to make up the whole table
+
+Anchors and references are taken from the same order: square samples cost half as much as
+rectangular ones, because a pair serves both its samples, and were as exact for the same number of
+pairs (docs/measurements/scaling.md).
+
 The standard error of the weights is that of a grouped jackknife. The sample is cut into K groups,
 the fit goes on from its own solution in each of them, and
 
@@ -15,81 +27,252 @@ size.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.cones import WeightSet, norm
+from immigrate.durations import MOST_STEP_SECONDS
 from immigrate.estimators._penalty import Penalty
-from immigrate.estimators._task import Task
+from immigrate.estimators._task import Fit, Task, task_on
+from immigrate.kernels import pass_seconds
 from immigrate.kernels.threads import n_threads
+from immigrate.margin.references import References
 from immigrate.progress import print_line
-from immigrate.solvers import Solution
-from immigrate.solvers.solver import OnStep
+from immigrate.solvers import OnStep, Solution, Solver
 
+FIRST_SIZE = 4000
+# Small classes are drawn at least so often: of 1 % among 4,000 samples 40 would say little.
+FEWEST_OF_A_CLASS = 500
+# Up to here shares of classes differ by rounding, and every reference counts once.
+SAME_SHARE = 1.05
 N_GROUPS = 5
 # Norm of the error at which a sample is large enough: a cosine of .995 to the weights of all.
 SMALL_ERROR = 0.1
 
 
+class Size(NamedTuple):
+    """Numbers of anchors and references."""
+
+    n_anchors: int
+    n_references: int
+
+
 @dataclass(frozen=True, eq=False)
-class Fit:
-    """A solution, the task that it solves, and its standard error against the whole table.
+class Sample:
+    """Some rows of a table, and what they stand for.
 
     Attributes
     ----------
-    task : Task
-    solution : Solution
-    error : ndarray
-        Standard error of each weight; 0 where all samples were looked at.
+    rows : ndarray of shape (m,)
+    is_anchor : ndarray of shape (m,) or None
+        Whose margin counts; None is all of them.
+    anchor_weight : ndarray of shape (m,) or None
+        D of Eq. 10; None is even.
+    count : ndarray of shape (m,) or None
+        How many references each stands for, 0 for none; None is one each.
     """
 
-    task: Task
-    solution: Solution
-    error: Array
+    rows: Codes
+    is_anchor: Mask | None
+    anchor_weight: Array | None
+    count: Array | None
+
+
+def sample_sizes(solver: Solver, n_samples: int, n_weights: int) -> list[Size]:
+    """Sizes of the samples that a fit goes through, the smallest first; empty for all samples.
+
+    Examples
+    --------
+    >>> from immigrate.estimators._growth import sample_sizes
+    >>> from immigrate.solvers import Descent
+    >>> sample_sizes(Descent(), 10_000, 20 * 20)
+    []
+    >>> [size.n_anchors for size in sample_sizes(Descent(), 1_000_000, 20 * 20)]
+    [4000, 8000, 15491]
+    >>> sample_sizes(Descent(n_anchors=500, n_references=0.01), 1_000_000, 20 * 20)
+    [Size(n_anchors=500, n_references=10000)]
+    """
+    most_pairs = MOST_STEP_SECONDS / pass_seconds(1, n_weights)
+    n_anchors = _as_count(solver.n_anchors, n_samples)
+    n_references = _as_count(solver.n_references, n_samples)
+    if n_anchors is None and n_references is None:
+        return _doubled_sizes(n_samples, most_pairs)
+    # What is left open fills the time of a step.
+    if n_anchors is None:
+        n_anchors = min(n_samples, max(2, int(most_pairs / (n_references or 1))))
+    if n_references is None:
+        n_references = min(n_samples, max(2, int(most_pairs / n_anchors)))
+    is_all = n_anchors == n_references == n_samples
+    return [] if is_all else [Size(n_anchors, n_references)]
+
+
+def _as_count(size: int | float | str | None, n_samples: int) -> int | None:
+    """A number of samples, or None where it is to be chosen."""
+    if isinstance(size, str):
+        return None
+    if size is None:
+        return n_samples
+    return min(n_samples, size if isinstance(size, int) else max(2, round(size * n_samples)))
+
+
+def _doubled_sizes(n_samples: int, most_pairs: float) -> list[Size]:
+    """From FIRST_SIZE, doubled, to the size that a step has time for."""
+    # n samples have n^2 / 2 pairs, each of which serves both.
+    largest = max(FIRST_SIZE, int(np.sqrt(2 * most_pairs)))
+    if n_samples <= largest:
+        return []
+    n_doublings = int(np.ceil(np.log2(largest / FIRST_SIZE)))
+    sizes = [FIRST_SIZE * 2**k for k in range(n_doublings)]
+    return [Size(size, size) for size in (*sizes, largest)]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples of one table, each larger one holding the smaller ones.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,)
+        Class of each row of the table.
+    anchor_weight : ndarray of shape (n,) or None
+        D of Eq. 10 over the whole table; None is even.
+    order : list of ndarray
+        Rows of each class in a random order.
+    sizes : list of Size
+        The smallest first.
+    """
+
+    codes: Codes
+    anchor_weight: Array | None
+    order: list[Codes]
+    sizes: list[Size]
+
+    @classmethod
+    def of(
+        cls, codes: Codes, anchor_weight: Array | None, sizes: list[Size], random_state: Any
+    ) -> Samples:
+        """Samples in an order that is drawn here."""
+        random = check_random_state(random_state)
+        n_classes = int(codes.max()) + 1
+        order = [random.permutation(np.flatnonzero(codes == c)) for c in range(n_classes)]
+        return cls(codes, anchor_weight, order, sizes)
+
+    def references(self, all_references: References, stage: int) -> References:
+        """One of the samples, as references."""
+        sample = self.drawn(self.sizes[stage])
+        # `rows` forgets weights, counts and anchors; those of the sample take their place.
+        return replace(
+            all_references.rows(sample.rows),
+            anchor_weight=sample.anchor_weight,
+            count=sample.count,
+            is_anchor=sample.is_anchor,
+        )
+
+    def drawn(self, size: Size) -> Sample:
+        """A sample of this size."""
+        anchors, references = (self._per_class(n) for n in size)
+        # Both are the first of one order: who is drawn for the smaller group is in the larger one
+        # too.
+        drawn = np.maximum(anchors, references)
+        rows = np.sort(np.concatenate([r[:m] for r, m in zip(self.order, drawn)]))
+        is_anchor, is_reference = self._first(anchors)[rows], self._first(references)[rows]
+        return Sample(
+            rows,
+            None if is_anchor.all() else is_anchor,
+            self._anchor_weight(rows, is_anchor, anchors),
+            self._count(rows, is_reference, references),
+        )
+
+    @property
+    def _sizes(self) -> Codes:
+        return np.array([len(rows) for rows in self.order])
+
+    def _per_class(self, n_drawn: int) -> Codes:
+        """How many samples of each class: in proportion, but not too few of a small one."""
+        sizes = self._sizes
+        proportional = np.rint(n_drawn * sizes / sizes.sum()).astype(int)
+        # Small classes may have half of the sample between them at most; two of each make a hit
+        # possible.
+        fewest = min(FEWEST_OF_A_CLASS, n_drawn // (2 * len(sizes)))
+        return np.minimum(np.maximum(proportional, max(fewest, 2)), sizes)
+
+    def _first(self, per_class: Codes) -> Mask:
+        """Mask of the first so many of every class, over the table."""
+        is_first = np.zeros(len(self.codes), dtype=bool)
+        for rows, m in zip(self.order, per_class):
+            is_first[rows[:m]] = True
+        return is_first
+
+    def _anchor_weight(self, rows: Codes, is_anchor: Mask, per_class: Codes) -> Array | None:
+        """D such that every class weighs as much among the anchors as in the whole table."""
+        if self.anchor_weight is None and _is_even(per_class / self._sizes):
+            return None
+        D = np.ones(len(self.codes)) if self.anchor_weight is None else self.anchor_weight
+        drawn, codes = D[rows] * is_anchor, self.codes[rows]
+        of_class = np.bincount(self.codes, weights=D)
+        of_drawn = np.bincount(codes, weights=drawn, minlength=len(of_class))
+        # A class of which only samples without weight were drawn has none to raise. Shares are at
+        # most 1, where the factor by which a class is raised can overflow.
+        share = drawn / np.where(of_drawn > 0, of_drawn, 1.0)[codes]
+        weight = share * of_class[codes]
+        if not weight.any():
+            raise ValueError(
+                "sample_weight is zero for all samples that were drawn from this large table. "
+                "Leave out the rows without weight, or look at all: "
+                "solver=Descent(n_anchors=None, n_references=None)."
+            )
+        return weight / weight.sum()
+
+    def _count(self, rows: Codes, is_reference: Mask, per_class: Codes) -> Array | None:
+        """How many samples of its class each reference stands for, the smallest number being 1."""
+        if _is_even(per_class / self._sizes):
+            return None if is_reference.all() else is_reference.astype(float)
+        # Relative to the least: a factor common to all references changes no coupling.
+        count = self._sizes / per_class
+        return is_reference * (count / count.min())[self.codes[rows]]
+
+
+def _is_even(shares: Array) -> bool:
+    return bool(shares.max() <= SAME_SHARE * shares.min())
 
 
 def grown_fit(
     task: Task,
     sigma: float,
-    *,
     penalty: Penalty | None = None,
-    start: Array | None = None,
-    first_step: float = np.inf,
+    *,
+    begin: Solution | None = None,
+    weight_set: WeightSet | None = None,
     on_step: OnStep | None = None,
-    verbose: bool = False,
 ) -> Fit:
     """The weights at one sigma, on the sample of `task` and then on larger ones.
 
-    It begins at `start`, by default where the task says, and with the paper's step unless a
-    length is given.
+    It goes on from `begin`, or starts where the task says. The weight set is that of the penalty
+    on the sample of `task`, where it is known.
     """
-    weights = task.start if start is None else start
     while True:
-        weight_set = task.weight_set_at(sigma, penalty)
-        solution = task.solver.solution(
-            task.problem,
-            weights,
-            sigma,
-            weight_set,
-            first_step=first_step,
-            known=task.known_at(weights, sigma),
-            on_step=on_step,
+        at_start = None
+        if weight_set is None:
+            weight_set, at_start = task.priced(sigma, penalty)
+        solution = task.solution(
+            sigma, weight_set, at_start=at_start, begin=begin, on_step=on_step
         )
-        if not task.is_sampled:
-            return Fit(task, solution, np.zeros_like(solution.weights))
         error = sampling_error(task, solution, sigma, weight_set)
-        if verbose:
+        if task.options.verbose:
+            n_seen, n = len(task.references.values), len(task.all_references.values)
             print_line(
-                f"{len(task.references.values):,} of {len(task.maker.data.values):,} samples   "
-                f"standard error of the weights {norm(error):.3f}"
+                f"{n_seen:,} of {n:,} samples   standard error of the weights {norm(error):.3f}"
             )
-        larger = task.grown() if norm(error) > SMALL_ERROR else None
-        if larger is None:
-            return Fit(task, solution, error)
+        samples, stage = task.samples, task.stage + 1
+        if samples is None or stage == len(samples.sizes) or norm(error) <= SMALL_ERROR:
+            return Fit(task, solution, sigma, error)
         # What the passes over this sample have kept is of no use to the larger one.
         task.references.release()
-        task, weights, first_step = larger, solution.weights, solution.next_step
+        task = task_on(task.options, task.all_references, samples, stage)
+        begin, weight_set = solution, None
 
 
 def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: WeightSet) -> Array:
@@ -102,8 +285,8 @@ def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: Wei
             anchor_weight=_scaled(references.anchor_weight, group),
             is_anchor=None if references.is_anchor is None else references.is_anchor[group],
         )
-        found = task.solver.solution(
-            part.problem(n_threads(task.maker.n_jobs)),
+        found = task.options.solver.solution(
+            part.problem(n_threads(task.options.n_jobs)),
             solution.weights,
             sigma,
             weight_set,
@@ -111,7 +294,7 @@ def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: Wei
         )
         squares += (found.weights - solution.weights) ** 2 / N_GROUPS
     # m / n of the formula above: a sample of the whole table has no error.
-    share = len(references.values) / len(task.maker.data.values)
+    share = len(references.values) / len(task.all_references.values)
     error: Array = np.sqrt((1 - share) * squares / N_GROUPS)
     return error
 

@@ -10,23 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array
 from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import share
-from immigrate.core.forms import LINEAR
-from immigrate.estimators._encoding import Columns, Encoding, resolved_columns
-from immigrate.estimators._growth import grown_fit
-from immigrate.estimators._margin_classifier import (
-    MarginClassifier,
-    print_step,
-    warn_unless_converged,
-)
-from immigrate.estimators._sample import Sampler
-from immigrate.estimators._screen import Screened
-from immigrate.estimators._task import TaskMaker
+from immigrate.estimators._encoding import Columns
+from immigrate.estimators._margin_classifier import MarginClassifier
+from immigrate.estimators._options import VectorOptions
+from immigrate.estimators._path import fitted
+from immigrate.estimators._screen import DEFAULT_SIGMA
 from immigrate.estimators.base import fitting
-from immigrate.estimators.feature_weights import DEFAULT_SIGMA, vector_set
-from immigrate.margin.model import RULES, chosen_encoding
-from immigrate.margin.prototypes import as_it_predicts
-from immigrate.solvers import Solver, even_start, resolved_solver
-from immigrate.table import read_weighted_table
+from immigrate.margin.model import RULES
+from immigrate.solvers import Solver
 
 
 class IM4EClassifier(MarginClassifier):
@@ -163,46 +154,11 @@ class IM4EClassifier(MarginClassifier):
         self
         """
         with fitting(self):
-            solver = resolved_solver(self.solver)
+            rule = check_option("rule", self.rule, RULES)
             sigma = check_positive("sigma", self.sigma)
-            check_option("rule", self.rule, RULES)
-            columns = resolved_columns(self.columns)
-            data = read_weighted_table(
-                self,
-                X,
-                y,
-                sample_weight,
-                categorical_features=columns.categorical_features,
-                class_weight=self.class_weight,
-            )
-            is_used = data.reader.is_used
-            encoding = Encoding.of(data, columns.scale).columns(is_used)
-            maker = TaskMaker(
-                data,
-                # No screen: there is a weight per feature, however many there are.
-                Screened(is_used, importances=None),
-                solver,
-                vector_set(solver),
-                LINEAR,
-                # All columns alike, whichever way levels are encoded.
-                lambda references: even_start(solver, len(references.encoding.owner)),
-                Sampler(data.outcome.codes, data.anchor_weight, self.random_state),
-                self.n_jobs,
-            )
-            on_step = print_step if self.verbose else None
-            fits = [
-                grown_fit(task, sigma, on_step=on_step, verbose=self.verbose)
-                for task in maker.tasks(encoding, columns.nominal)
-            ]
-            models = [fit.task.fitted(fit.solution, sigma, None, self.rule) for fit in fits]
-            # Before a warning is given: only the fit that is kept has to have converged.
-            chosen = chosen_encoding(models)
-            model, fit = models[chosen], fits[chosen]
-            warn_unless_converged(fit.solution, solver)
-            model = as_it_predicts(model, fit.task, self, self.n_jobs)
-            model.references.release()
-            data.keep_on(self)
-            self._adopt(model, fit)
+            options = VectorOptions.of(self)
+            table = options.read(self, X, y, sample_weight)
+            self._adopt(table, *fitted(options, table, sigma, None, rule))
         return self
 
     @property

@@ -5,22 +5,15 @@ from __future__ import annotations
 from typing import Any, Self
 
 from immigrate.checks import check_option
-from immigrate.estimators._encoding import Columns, resolved_columns
-from immigrate.estimators._growth import Fit, grown_fit
-from immigrate.estimators._margin_classifier import (
-    MarginClassifier,
-    print_step,
-    warn_unless_converged,
-)
+from immigrate.estimators._encoding import Columns
+from immigrate.estimators._margin_classifier import MarginClassifier
 from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators._options import FitOptions
+from immigrate.estimators._path import fitted
 from immigrate.estimators._penalty import Penalty, resolved_penalty
-from immigrate.estimators._task import Task, learning_tasks
 from immigrate.estimators.base import fitting
-from immigrate.estimators.sigma import resolved_sigma
-from immigrate.margin.model import RULES, MarginModel, chosen_encoding
-from immigrate.margin.prototypes import as_it_predicts
+from immigrate.margin.model import RULES
 from immigrate.solvers import Solver
-from immigrate.table import Table, read_weighted_table
 
 
 class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
@@ -203,42 +196,13 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         self
         """
         with fitting(self):
-            check_option("rule", self.rule, RULES)
+            rule = check_option("rule", self.rule, RULES)
             penalty = resolved_penalty(self.penalty, self.constraint)
-            data = base_training_data(self, self, X, y, sample_weight)
-            tasks = learning_tasks(self, data, self.n_jobs)
-            fits = [self._fitted(task, penalty) for task in tasks]
-            model, fit = fits[chosen_encoding([model for model, _ in fits])]
-            # A warning may be an error to the user: it comes before anything is written here.
-            warn_unless_converged(fit.solution, fit.task.solver)
-            model = as_it_predicts(model, fit.task, self, self.n_jobs)
-            model.references.release()
-            data.keep_on(self)
-            self._adopt(model, fit)
+            options = FitOptions.of(self)
+            table = options.read(self, X, y, sample_weight)
+            self._adopt(table, *fitted(options, table, self.sigma, penalty, rule))
             self.penalty_ = penalty
         return self
-
-    def _fitted(self, task: Task, penalty: Penalty | None) -> tuple[MarginModel, Fit]:
-        """The model that one task leads to, as it was fitted."""
-        references = task.references
-        sigma = resolved_sigma(self.sigma, references.table, task.start, references.encoding)
-        on_step = print_step if self.verbose else None
-        fit = grown_fit(task, sigma, penalty=penalty, on_step=on_step, verbose=self.verbose)
-        return fit.task.fitted(fit.solution, sigma, penalty, self.rule), fit
-
-
-def base_training_data(
-    estimator: Any, base: ImmigrateClassifier, X: Any, y: Any, sample_weight: Any
-) -> Table:
-    """The data of a fit of `estimator`, read as the classifier that it holds wants it."""
-    return read_weighted_table(
-        estimator,
-        X,
-        y,
-        sample_weight,
-        categorical_features=resolved_columns(base.columns).categorical_features,
-        class_weight=base.class_weight,
-    )
 
 
 def base_classifier(estimator: Any, default: ImmigrateClassifier) -> ImmigrateClassifier:

@@ -3,56 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
+from immigrate.durations import STEPS_OF_PATH
 from immigrate.estimators._choice import (
     CRITERIA,
     TEMPERATURES,
     Choices,
-    PathPoint,
     Selection,
     Split,
     check_rules,
     check_temperatures,
-    left_out_split,
-    weight_path,
 )
-from immigrate.estimators._growth import Fit
-from immigrate.estimators._immigrate import (
-    ImmigrateClassifier,
-    base_classifier,
-    base_training_data,
-)
-from immigrate.estimators._margin_classifier import (
-    MarginClassifier,
-    warn_unless_converged,
-)
+from immigrate.estimators._encoding import Encoding
+from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
+from immigrate.estimators._margin_classifier import MarginClassifier
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._path_fits import (
-    along_sigmas,
-    along_strengths,
-    as_encoded,
+from immigrate.estimators._options import FitOptions, sigma_grid
+from immigrate.estimators._path import (
+    PathPoint,
+    WithoutPairs,
     finished,
-    likeliest_of,
+    path_of_strengths,
     path_solver,
     scored_fold,
+    tasks_of,
+    weight_path,
 )
-from immigrate.estimators._penalty import Penalty
-from immigrate.estimators._penalty_path import PenaltyPath, checked_penalties, penalties_on
-from immigrate.estimators._task import Task, learning_tasks
+from immigrate.estimators._penalty import Penalty, PenaltyPath, checked_penalties
+from immigrate.estimators._task import Fit, Task
 from immigrate.estimators.base import fitting
-from immigrate.estimators.sigma import sigma_grid
-from immigrate.estimators.waiting import STEPS_OF_PATH
 from immigrate.margin.model import MarginModel, chosen_encoding
 from immigrate.margin.prototypes import as_it_predicts
+from immigrate.solvers import warn_unless_converged
 from immigrate.table import Table
 
 
@@ -234,16 +226,18 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             self._check_options()
             base = base_classifier(self.estimator, ImmigrateClassifier())
             penalties = checked_penalties(self.penalties, base.constraint)
-            data = base_training_data(self, base, X, y, sample_weight)
-            task, choices, path = self._best_path(base, data, penalties)
+            options = FitOptions.of(base, n_jobs=self.n_jobs, verbose=self.verbose)
+            table = options.read(self, X, y, sample_weight)
+            task, choices, path = self._best_path(options, table, penalties)
             if self.cv is None:
-                splits = [left_out_split(path, task.references.anchor_codes)]
+                scores = [point.kept.scores.rows(task.references.is_anchor) for point in path]
+                splits = [Split(scores, task.references.anchor_codes)]
             else:
-                splits = self._cross_validated(as_encoded(base, task), data, choices, groups)
+                splits = self._cross_validated(task, table, choices, groups)
             selection = Selection.over(choices, splits, self.scoring)
             if self.combine == "mixture":
                 selection = selection.with_shares(splits)
-            self._choose(base, selection, path, task, data)
+            self._choose(selection, path, task, table)
         return self
 
     def _check_options(self) -> None:
@@ -259,26 +253,31 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
 
     def _best_path(
         self,
-        base: ImmigrateClassifier,
-        data: Table,
+        options: FitOptions,
+        table: Table,
         penalties: PenaltyPath | Sequence[Penalty | None],
     ) -> tuple[Task, Choices, list[PathPoint]]:
         """The path of fits; of two ways to encode levels, the one that leave-one-out likes."""
-        paths = []
         # How many folds a splitter makes may depend on groups; five is a good guess.
         n_folds = self.cv if isinstance(self.cv, int) else 5
         n_paths = 1 if self.cv is None else 1 + n_folds
-        for task in learning_tasks(base, data, self.n_jobs, n_paths * STEPS_OF_PATH):
-            references = task.references
-            sigmas = sigma_grid(self.sigmas, references.table, task.start, references.encoding)
-            chosen_from = penalties_on(task, penalties, sigmas)
-            choices = Choices(sigmas, chosen_from, self.rules, self.temperatures)
+        paths, likeliest = [], []
+        for task in tasks_of(options, table, n_paths * STEPS_OF_PATH):
+            sigmas = sigma_grid(self.sigmas, task.references, task.start)
+            offered = penalties
+            begun: list[WithoutPairs] = []
+            if isinstance(offered, PenaltyPath):
+                offered, begun = path_of_strengths(task, offered, sigmas)
+            choices = Choices(sigmas, offered, self.rules, self.temperatures)
             solver = path_solver(task, choices)
-            path = weight_path(task, solver, choices, verbose=self.verbose)
+            path = list(weight_path(task, solver, choices, begun, verbose=self.verbose))
             paths.append((task, choices, path))
         if len(paths) == 1:
             return paths[0]
-        return paths[chosen_encoding([likeliest_of(path) for *_, path in paths])]
+        for task, _, path in paths:
+            models = [point.model(task.references) for point in path]
+            likeliest.append(max(models, key=lambda model: model.log_likelihoods.mean()))
+        return paths[chosen_encoding(likeliest)]
 
     @property
     def scores_path_(self) -> pd.DataFrame:
@@ -327,13 +326,17 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         )
 
     def _cross_validated(
-        self, base: ImmigrateClassifier, data: Table, choices: Choices, groups: Any
+        self, task: Task, table: Table, choices: Choices, groups: Any
     ) -> list[Split]:
         """How folds score the candidates; the screen sees the training samples only."""
-        X, codes = data.values, data.outcome.codes
+        # The way to encode levels is settled. One thread: folds are spread over processes.
+        nominal = "levels" if task.references.encoding.by_level else "mismatch"
+        columns = clone(task.options.columns).set_params(nominal=nominal)
+        options = replace(task.options, columns=columns, n_jobs=None, verbose=False)
+        X, codes = table.values, table.outcome.codes
         splitter = check_cv(self.cv, codes, classifier=True)
         folds: list[Split] = Parallel(n_jobs=self.n_jobs)(
-            delayed(scored_fold)(base, data.fold(train), (X[test], codes[test]), choices)
+            delayed(scored_fold)(options, table.fold(train), (X[test], codes[test]), choices)
             for train, test in splitter.split(X, codes, groups)
         )
         if not folds:
@@ -341,63 +344,63 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         return folds
 
     def _choose(
-        self,
-        base: ImmigrateClassifier,
-        selection: Selection,
-        path: list[PathPoint],
-        task: Task,
-        data: Table,
+        self, selection: Selection, path: list[PathPoint], task: Task, table: Table
     ) -> None:
         """Become the chosen model."""
-        candidates = selection.candidates
-        points = {(point.model.sigma, point.penalty): point for point in path}
-        counts = {at: np.count_nonzero(np.triu(one.model.weights)) for at, one in points.items()}
-        keys = [(candidate["sigma"], candidate["penalty"]) for candidate in candidates]
-        at, n_weights = [points[key] for key in keys], np.array([counts[key] for key in keys])
+        choices = selection.choices
+        sizes = np.array([np.count_nonzero(np.triu(point.kept.weights)) for point in path])
+        n_weights = sizes[choices.points]
         chosen = selection.simplest(n_weights) if self.one_standard_error else selection.best()
-        point = at[chosen]
-        is_rough = path_solver(task, selection.choices) is not task.solver
-        fit = finished(task, point, is_rough=is_rough, verbose=self.verbose)
-        warn_unless_converged(fit.solution, task.solver)
-        model = self._combined(base, selection, at, chosen, fit)
-        kept = along_sigmas(path, point)
-        if isinstance(self.penalties, str | PenaltyPath):
-            kept |= along_strengths(path, point)
+        number = choices.points[chosen]
+        is_rough = path_solver(task, choices) is not task.options.solver
+        fit = finished(task, path[number], is_rough=is_rough)
+        warn_unless_converged(fit.solution, task.options.solver)
+        model = self._combined(selection, path, chosen, fit)
         model.references.release()
-        data.keep_on(self)
-        self._adopt(model, fit)
+        self._adopt(table, model, fit)
         # A fit before this one may have followed strengths, and this one not.
         for name in ("strengths_", "weights_by_strength_"):
             self.__dict__.pop(name, None)
-        self.__dict__.update(kept)
-        self.penalty_, self.selection_ = point.penalty, selection
+        self._keep_path(path, number, choices, task.references.encoding)
+        self.penalty_, self.selection_ = path[number].penalty, selection
         self._n_weights, self._chosen = n_weights, chosen
 
     def _combined(
-        self,
-        base: ImmigrateClassifier,
-        selection: Selection,
-        at: list[PathPoint],
-        chosen: int,
-        fit: Fit,
+        self, selection: Selection, path: list[PathPoint], chosen: int, fit: Fit
     ) -> MarginModel:
         """The chosen candidate as it was finished, or the mixture of all of them."""
-        point, candidate = at[chosen], selection.candidates[chosen]
-        found = fit.task.fitted(fit.solution, point.model.sigma, point.penalty, candidate["rule"])
+        candidate, numbers = selection.candidates[chosen], selection.choices.points
+        point, seen = path[numbers[chosen]], fit.task.references
+        kept = fit.task.kept(fit.solution, fit.sigma, point.penalty)
+        found = MarginModel.of(seen, kept, fit.sigma, candidate["rule"], point.penalty)
         if self.combine == "mixture":
-            models = [found if one is point else one.model for one in at]
-            rules = [one["rule"] for one in selection.candidates]
+            models = [found if one is point else one.model(seen) for one in path]
             assert selection.shares is not None
             mixture = MarginModel.mixture(
-                models, rules, selection.choices.temperatures, selection.shares
+                [models[number] for number in numbers],
+                [one["rule"] for one in selection.candidates],
+                selection.choices.temperatures,
+                selection.shares,
             )
-            return as_it_predicts(mixture, fit.task, base, self.n_jobs, scoring=self.scoring)
+            return as_it_predicts(mixture, fit.task, scoring=self.scoring)
         return as_it_predicts(
             found.with_rule(found.rule, candidate["temperature"]),
             fit.task,
-            base,
-            self.n_jobs,
             rules=self.rules,
             temperatures=self.temperatures,
             scoring=self.scoring,
         )
+
+    def _keep_path(
+        self, path: list[PathPoint], number: int, choices: Choices, encoding: Encoding
+    ) -> None:
+        """Keep the fits with the chosen penalty, and with a path of strengths those at sigma."""
+        folded, n = encoding.folded, len(choices.penalties)
+        solutions = [point.solution for point in path[number % n :: n]]
+        self.weights_path_ = np.array([folded(solution.weights) for solution in solutions])
+        self.costs_path_ = np.array([solution.objective_path[-1] for solution in solutions])
+        if isinstance(self.penalties, str | PenaltyPath):
+            at_sigma = path[number - number % n :][:n]
+            strengths = [getattr(point.penalty, "strength", 0.0) for point in at_sigma]
+            self.strengths_ = np.array(strengths)
+            self.weights_by_strength_ = np.array([folded(one.kept.weights) for one in at_sigma])

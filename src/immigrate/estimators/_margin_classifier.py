@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,13 +15,11 @@ from immigrate.core.scores import class_probability
 from immigrate.estimators._by_partition import by_partition
 from immigrate.margin.explanation import Explanation, named_explanation
 from immigrate.margin.model import MarginModel
-from immigrate.progress import print_line, warn_user
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names
-from immigrate.solvers import Solution, Solver, Stop
-from immigrate.table import read_table
+from immigrate.table import Table, read_table
 
 if TYPE_CHECKING:
-    from immigrate.estimators._growth import Fit
+    from immigrate.estimators._task import Fit
 
 
 class MarginClassifier(ClassifierMixin, StoredEstimator):
@@ -163,8 +160,9 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
     def __sklearn_tags__(self) -> Tags:
         return with_mixed_input(super().__sklearn_tags__())
 
-    def _adopt(self, model: MarginModel, fit: Fit) -> None:
+    def _adopt(self, table: Table, model: MarginModel, fit: Fit) -> None:
         """Become the model that a solver found; nothing here can fail."""
+        table.keep_on(self)
         self.model_ = model
         solution, seen = fit.solution, fit.task.references
         self.n_anchors_ = len(seen.anchor_codes)
@@ -183,28 +181,3 @@ def with_mixed_input(tags: Tags) -> Tags:
     tags.input_tags.allow_nan = True
     tags.input_tags.categorical = True
     return tags
-
-
-def warn_unless_converged(solution: Solution, solver: Solver) -> None:
-    """Say so where a solver did not reach its tolerance, and what to do about it."""
-    if solution.converged:
-        return
-    if solution.stop is Stop.NO_DIRECTION:
-        message = (
-            "No admissible direction improves the margin: the weights are where they were "
-            "before. Check that the features are not constant and that they carry "
-            "information about the classes, or lower the strength of the penalty if there is one."
-        )
-    else:
-        gap = "" if np.isnan(solution.gap) else f" (relative gap {solution.gap:.2g})"
-        advice = "." if solver.needs_projection else ", or use solver='monotone'."
-        message = (
-            f"Stopped after {solution.n_iter} steps because {solution.stop.value}{gap}. "
-            f"Raise max_iter or tol of the solver{advice}"
-        )
-    warn_user(message, ConvergenceWarning)
-
-
-def print_step(n_iter: int, cost: float, gap: float) -> None:
-    """Progress of a solver."""
-    print_line(f"step {n_iter:3d}   cost {cost: .6e}   relative gap {gap:.1e}")

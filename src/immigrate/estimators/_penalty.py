@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.checks import check_choices, check_not_negative, check_option
+from immigrate.checks import (
+    check_choices,
+    check_count,
+    check_not_negative,
+    check_option,
+    check_share,
+)
 from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
 from immigrate.core.pruning import pruned
 
 PENALISED = ("pairs", "all")
+# A strength at which no table has kept a pair; the gradient at such a fit says which would do.
+NO_PAIRS = 1e6
 
 
 # scikit-learn's base is for get_params, set_params, clone and print; a penalty has no fit.
@@ -25,34 +34,13 @@ class Penalty(BaseEstimator, metaclass=ABCMeta):
     A subclass changes the weight set of the solver, or the weights that the solver found.
     """
 
-    strength: float = 0.0
-
     @property
     def is_priced(self) -> bool:
         """Whether weights cost something during the fit."""
         return False
 
-    @property
-    def kind(self) -> tuple[Any, ...]:
-        """All parameters but the strength: penalties of one kind make a path."""
-        others = self.get_params() | {"strength": None}
-        return type(self), *sorted(others.items())
-
     def check(self, constraint: str) -> None:
         """Refuse parameters that make no sense, also together with the constraint."""
-
-    def weight_set(self, cone: Cone, owner: Codes, unit: Callable[[], float]) -> WeightSet:
-        """Where weights live and what they cost there.
-
-        Parameters
-        ----------
-        cone : Cone
-        owner : ndarray of shape (p,)
-            The feature that each row of the weights belongs to.
-        unit : callable
-            Gives the unit of the strength, in the units of the cost.
-        """
-        return cone
 
     def kept(self, weights: Array) -> Array:
         """The weights of the model, from those that the solver found."""
@@ -62,10 +50,31 @@ class Penalty(BaseEstimator, metaclass=ABCMeta):
 class PricedPenalty(Penalty):
     """A penalty that joins the cost; it has a parameter `strength`."""
 
+    strength: float
+
     @property
     def is_priced(self) -> bool:
         """Whether weights cost something during the fit."""
         return self.strength > 0
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """All parameters but the strength: penalties of one kind make a path."""
+        others = self.get_params() | {"strength": None}
+        return type(self), *sorted(others.items())
+
+    @abstractmethod
+    def weight_set(self, cone: Cone, owner: Codes, unit: float) -> WeightSet:
+        """Where weights live and what they cost there.
+
+        Parameters
+        ----------
+        cone : Cone
+        owner : ndarray of shape (p,)
+            The feature that each row of the weights belongs to.
+        unit : float
+            The unit of the strength, in the units of the cost.
+        """
 
     @abstractmethod
     def entering_price(self, direction: Array, cone: Cone, owner: Codes) -> float:
@@ -125,13 +134,11 @@ class L1(PricedPenalty):
         check_option("penalise", self.penalise, PENALISED)
         super().check(constraint)
 
-    def weight_set(self, cone: Cone, owner: Codes, unit: Callable[[], float]) -> WeightSet:
+    def weight_set(self, cone: Cone, owner: Codes, unit: float) -> WeightSet:
         """The cone with a price on elements."""
-        if not self.is_priced:
-            return cone
         # Two levels of one column are no pair, although they have a place off the diagonal.
         is_chosen = are_pairs(owner) if self.penalise == "pairs" else True
-        price = np.where(is_chosen, self.strength * unit(), 0.0)
+        price = np.where(is_chosen, self.strength * unit, 0.0)
         price = np.broadcast_to(price, (len(owner), len(owner)))
         # Where weights are not negative the price is linear, and its step a shift.
         elements = PricedElements(price, is_signed=not cone.is_nonnegative)
@@ -173,12 +180,10 @@ class L2(PricedPenalty):
     def __init__(self, strength: float = 0.2) -> None:
         self.strength = strength
 
-    def weight_set(self, cone: Cone, owner: Codes, unit: Callable[[], float]) -> WeightSet:
+    def weight_set(self, cone: Cone, owner: Codes, unit: float) -> WeightSet:
         """The cone with a price on the norm of pairs."""
-        if not self.is_priced:
-            return cone
         norm_of_pairs = PricedNorm(
-            self.strength * unit(), are_pairs(owner), is_signed=not cone.is_nonnegative
+            self.strength * unit, are_pairs(owner), is_signed=not cone.is_nonnegative
         )
         return Penalised(norm_of_pairs, cone.is_psd, cone.can_warm_start)
 
@@ -267,3 +272,75 @@ def resolved_penalties(penalties: Any, constraint: str) -> Sequence[Penalty | No
     if len({repr(one) for one in resolved}) < len(resolved):
         raise ValueError(f"penalties={penalties!r} holds a choice twice.")
     return resolved
+
+
+class PenaltyPath(BaseEstimator):
+    """Strengths of a penalty to choose from: from the one that leaves no pair down to no penalty.
+
+    The largest strength is the smallest one that leaves no pair at any sigma; a fit without pairs
+    finds it. Each of the others is smaller by the same factor. The last choice is no penalty.
+
+    Parameters
+    ----------
+    penalty : {"l1", "l2"}, `L1` or `L2`, default="l1"
+        The penalty whose strength varies; the strength that it has itself is not read.
+    n_strengths : int, default=20
+        Number of strengths, beside no penalty.
+    smallest : float, default=0.05
+        The smallest strength, as a share of the largest.
+
+    See Also
+    --------
+    ImmigrateClassifierCV : Takes this as `penalties`.
+    PenaltyPathDisplay : Draws along which strengths pairs enter.
+
+    Examples
+    --------
+    >>> from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, PenaltyPath
+    >>> from immigrate.datasets import make_xor
+    >>> X, y = make_xor(random_state=0)
+    >>> model = ImmigrateClassifierCV(
+    ...     ImmigrateClassifier(constraint="nonnegative"),
+    ...     penalties=PenaltyPath(n_strengths=5),
+    ...     one_standard_error=True,
+    ... )
+    >>> len(model.fit(X, y).strengths_)
+    6
+    """
+
+    def __init__(
+        self, penalty: Any = "l1", *, n_strengths: int = 20, smallest: float = 0.05
+    ) -> None:
+        self.penalty = penalty
+        self.n_strengths = n_strengths
+        self.smallest = smallest
+
+    def check(self, constraint: str) -> None:
+        """Refuse parameters that make no sense."""
+        check_count("n_strengths", self.n_strengths)
+        check_share("smallest", self.smallest)
+        self.with_strength(NO_PAIRS).check(constraint)
+
+    def with_strength(self, strength: float) -> PricedPenalty:
+        """The penalty with this strength."""
+        penalty = resolved_penalty(self.penalty, "psd")
+        if not isinstance(penalty, PricedPenalty):
+            raise ValueError(
+                f"A PenaltyPath is of 'l1', 'l2', an L1 or an L2; got {self.penalty!r}, which has "
+                "no strength. Offer pruning as a choice of its own: penalties=(None, 'prune')."
+            )
+        # Cloned once for each strength it takes as long as a few of the fits.
+        other = copy(penalty)
+        other.strength = strength
+        return other
+
+
+def checked_penalties(penalties: Any, constraint: str) -> PenaltyPath | Sequence[Penalty | None]:
+    """What there is to choose from: a path, or penalties each of which is named once."""
+    if isinstance(penalties, str):
+        check_option("penalties", penalties, ("path",))
+        penalties = PenaltyPath()
+    if not isinstance(penalties, PenaltyPath):
+        return resolved_penalties(penalties, constraint)
+    penalties.check(constraint)
+    return penalties

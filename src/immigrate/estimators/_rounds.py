@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from immigrate.arrays import Array
+from immigrate.core.cones import WeightSet
+from immigrate.estimators._path import fit_at
 from immigrate.estimators._penalty import Penalty, Prune
-from immigrate.estimators._task import Task, kept_solution
-from immigrate.estimators.sigma import resolved_sigma
+from immigrate.estimators._task import Task
 from immigrate.margin.model import chosen_encoding
 from immigrate.margin.references import References
 from immigrate.problems import MarginProblem
@@ -22,15 +24,9 @@ def chosen_task(tasks: Sequence[Task], penalty: Penalty | None) -> Task:
     """Of two ways to encode levels, the one that leave-one-out chooses for a single model."""
     if len(tasks) == 1:
         return tasks[0]
-    models = []
-    for task in tasks:
-        references = task.references
-        # The automatic width, because the rounds have none yet.
-        sigma = resolved_sigma("auto", references.table, task.start, references.encoding)
-        weight_set = task.weight_set_at(sigma, penalty)
-        solution = task.solver.solution(task.problem, task.start, sigma, weight_set)
-        models.append(task.fitted(solution, sigma, penalty, "energy"))
-    return tasks[chosen_encoding(models)]
+    # At the automatic width, because the rounds have none yet, and on the first sample.
+    fits = [fit_at(replace(task, samples=None), "auto", penalty, "energy") for task in tasks]
+    return tasks[chosen_encoding([model for model, _ in fits])]
 
 
 def first_anchor_weight(references: References) -> Array:
@@ -42,8 +38,13 @@ def first_anchor_weight(references: References) -> Array:
     return weight if references.is_anchor is None else weight * references.is_anchor
 
 
-def trainer(task: Task, penalty: Penalty | None, *, is_warm: bool) -> Trainer:
-    """What trains one learner, from where the round before ended if `is_warm`."""
+def trainer(
+    task: Task, penalty: Penalty | None, weight_sets: dict[float, WeightSet], *, is_warm: bool
+) -> Trainer:
+    """What trains one learner, from where the round before ended if `is_warm`.
+
+    `weight_sets` is where weights live and what they cost, by sigma; others are added to it.
+    """
 
     def train(problem: MarginProblem, sigma: float, last: Solution | None) -> Solution:
         start, step = task.start, np.inf
@@ -51,9 +52,11 @@ def trainer(task: Task, penalty: Penalty | None, *, is_warm: bool) -> Trainer:
         # Pruned weights may lie outside of the set, and nothing starts from there.
         if is_warm and last is not None and not isinstance(penalty, Prune):
             start, step = last.weights, last.next_step
-        weight_set = task.weight_set_at(sigma, penalty)
-        solution = task.solver.solution(problem, start, sigma, weight_set, first_step=step)
-        return kept_solution(problem, solution, sigma, penalty)
+        if sigma not in weight_sets:
+            weight_sets[sigma], _ = task.priced(sigma, penalty)
+        solver = task.options.solver
+        solution = solver.solution(problem, start, sigma, weight_sets[sigma], first_step=step)
+        return replace(task, problem=problem).kept(solution, sigma, penalty)
 
     return train
 

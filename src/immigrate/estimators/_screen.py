@@ -9,9 +9,9 @@ more mask.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -19,17 +19,14 @@ from sklearn.utils.validation import has_fit_parameter
 
 from immigrate.arrays import Array, Mask
 from immigrate.checks import check_count, check_not_negative, check_option
-from immigrate.core.cones import share
+from immigrate.core.cones import VECTOR_SETS, Cone, share
 from immigrate.core.forms import LINEAR
-from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators._margin_classifier import warn_unless_converged
-from immigrate.estimators.feature_weights import feature_weights
 from immigrate.estimators.tested_terms import fitted_on_read
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.progress import warn_user
-from immigrate.solvers import Solver
+from immigrate.solvers import Solution, Solver, even_start, warn_unless_converged
 from immigrate.table import SampleWeight, Table
 from immigrate.table.weights import is_comparable
 
@@ -38,21 +35,22 @@ N_BEST = 5
 N_OF_PAIRS = 20
 LEAST_SHARE = 1e-6
 SCREENS = ("im4e", "pairs")
+# Of IM4E: weights sum to about 1, and so distances are about 1 in units of the deviation.
+DEFAULT_SIGMA = 0.125
 
 
-@dataclass(frozen=True, eq=False)
-class Screened:
+class Screened(NamedTuple):
     """What a screen says.
 
     Attributes
     ----------
     is_kept : ndarray of shape (n_features,)
-    importances : ndarray of shape (n_features,) or None
-        Sizes that sum to 1. None where there was no screen.
+    importances : ndarray of shape (n_features,)
+        Sizes that sum to 1.
     """
 
     is_kept: Mask
-    importances: Array | None
+    importances: Array
 
 
 class Screen(BaseEstimator):
@@ -298,3 +296,43 @@ def _index(feature: Any, names: np.ndarray | None, n_features: int) -> int:
     if feature not in names:
         raise ValueError(f"keep lists {feature!r}, which is not a column of X.")
     return list(names).index(feature)
+
+
+def vector_set(solver: Solver) -> Cone:
+    """Where the weights of features live."""
+    # Scaled to sum 1, the step is not the best of its set, and descent along it ends at a
+    # few features (docs/deviations.md): for solvers that do not ask for a projection.
+    return VECTOR_SETS["sphere" if solver.needs_projection else "sum"]
+
+
+def feature_weights(
+    problem: MarginProblem, solver: Solver, sigma: float = DEFAULT_SIGMA
+) -> Solution:
+    """What IM4E finds for a problem with a linear form."""
+    start = even_start(solver, problem.n_features)
+    return solver.solution(problem, start, sigma, vector_set(solver))
+
+
+def chosen_by_importance(
+    importance: Array, threshold: float | None, count: int | float | None
+) -> Mask:
+    """Features of at least `threshold`, and of these the `count` most important.
+
+    Parameters
+    ----------
+    importance : ndarray of shape (n_features,)
+    threshold : float or None
+        Least importance of a chosen feature; None is no limit.
+    count : int, float or None
+        How many; a float is a share of all features, one feature at least. None is no limit.
+        Ties go to the first.
+    """
+    mask: Mask = np.ones(len(importance), dtype=bool)
+    if threshold is not None:
+        mask = importance >= threshold
+    if count is not None:
+        is_share = not isinstance(count, Integral)
+        n_kept = max(1, round(count * len(importance))) if is_share else int(count)
+        # Stable, so that the answer does not depend on how a sort breaks ties.
+        mask[np.argsort(-importance, kind="stable")[n_kept:]] = False
+    return mask

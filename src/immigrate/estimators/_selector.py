@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import FROM_DTYPE, check_count, check_finite, check_selected_count
 from immigrate.estimators._immigrate import ImmigrateClassifier
-from immigrate.estimators._importance import chosen_by_importance
 from immigrate.estimators._pair_columns import PairColumns
-from immigrate.estimators._screen import importances
+from immigrate.estimators._screen import chosen_by_importance, importances
 from immigrate.estimators.base import fitting
 from immigrate.estimators.tested_terms import fitted_on_read
 from immigrate.estimators.weight_table import is_false, pair_test

@@ -188,24 +188,23 @@ def resolved_references(references: Any, is_sampled: bool) -> ClassCentres | Non
 def as_it_predicts(
     model: MarginModel,
     task: Task,
-    base: Any,
-    n_jobs: int | None,
     *,
     rules: Sequence[str] | None = None,
     temperatures: Sequence[float] | None = None,
     scoring: str = "accuracy",
 ) -> MarginModel:
-    """A model that was fitted on `task`, with the references that `base` asks for."""
+    """A model that was fitted on `task`, with the references that its options ask for."""
+    options = task.options
     return with_references(
         model,
-        task.everybody,
-        resolved_references(base.references, task.is_sampled),
+        task.all_references,
+        resolved_references(options.references, task.is_sampled),
         is_sampled=task.is_sampled,
         rules=(model.rule,) if rules is None else rules,
         temperatures=temperatures,
         scoring=scoring,
-        random_state=base.random_state,
-        n_jobs=n_jobs,
+        random_state=options.random_state,
+        n_jobs=options.n_jobs,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from immigrate.arrays import Array, Codes
 from immigrate.kernels import ClassScores
 from immigrate.problems.margin import MarginProblem
-from immigrate.solvers.solver import Solution
+from immigrate.solvers import Solution
 
 # What trains one learner: problem with the round's anchor weights, sigma, the round before.
 Trainer = Callable[[MarginProblem, float, "Solution | None"], Solution]

@@ -10,7 +10,7 @@ from immigrate.core.cones import Oracle, WeightSet, oracle
 from immigrate.kernels import MarginPass
 from immigrate.kernels.threads import blas_threads_for
 from immigrate.progress import report_progress
-from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
+from immigrate.solvers import OnStep, Problem, Solution, Solver, Stop
 
 
 def full_steps(

@@ -20,7 +20,7 @@ from immigrate.core.cones import Aim, Oracle, WeightSet, gain, norm, oracle_with
 from immigrate.kernels import MarginPass
 from immigrate.kernels.threads import blas_threads_for
 from immigrate.progress import report_progress
-from immigrate.solvers.solver import OnStep, Problem, Solution, Solver, Stop
+from immigrate.solvers import OnStep, Problem, Solution, Solver, Stop
 
 # Each refused trial point costs a sweep, so cuts are deep: after 20 of them a step is about 1e-12
 # times as long as the first one.
