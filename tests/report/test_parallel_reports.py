@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
+from immigrate.outcomes import read_classes
 from immigrate.progress import collected_warnings, warn_user
-from immigrate.report._given import Given
-from immigrate.report._report import _fitted
+from immigrate.report.input import ReportInput
+from immigrate.report.report import _fitted
 from immigrate.table import ColumnWarning
 
 N_THREADS = 8
-GIVEN = Given(np.zeros((2, 1)), np.array([0, 1]), np.array([0, 1]))
+GIVEN = ReportInput(np.zeros((2, 1)), read_classes([0, 1], least_per_class=1))
 
 
 class Meeting(BaseEstimator):

@@ -20,8 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from immigrate import ImmigrateClassifier, Report
 from immigrate.datasets import make_trial, make_xor
-from immigrate.report._folds import possible_folds
-from immigrate.report._measures import accuracy, balanced_accuracy, mean_auc
+from immigrate.report.folds import accuracy, balanced_accuracy, mean_auc, possible_folds
 
 
 def quick():

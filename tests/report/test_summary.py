@@ -10,8 +10,7 @@ import pytest
 
 from immigrate import ImmigrateClassifier, Report
 from immigrate.datasets import make_monk1, make_trial, make_xor
-from immigrate.report import _samples
-from immigrate.report._samples import drawn_samples
+from immigrate.report import evidence
 
 
 def made(**options):
@@ -61,8 +60,8 @@ def test_samples_are_the_values_of_the_table():
 
 
 def test_large_tables_carry_the_samples_of_the_strongest_columns(monkeypatch):
-    monkeypatch.setattr(_samples, "MOST_ROWS", 50)
-    monkeypatch.setattr(_samples, "MOST_VALUES", 200)
+    monkeypatch.setattr(evidence, "MOST_ROWS", 50)
+    monkeypatch.setattr(evidence, "MOST_VALUES", 200)
     X, y = make_xor(300, 12, noise=0.05, random_state=0)
     # The pair in other places than the first.
     report = Report.of(X[X.columns[::-1]], y, ImmigrateClassifier(), cv=2)
@@ -72,10 +71,6 @@ def test_large_tables_carry_the_samples_of_the_strongest_columns(monkeypatch):
     assert len(samples["columns"]) == 4
     assert samples["n_without"] == 8
     assert {"a", "b"} <= {names[int(j)] for j in samples["columns"]}
-
-
-def test_without_a_table_there_are_no_samples():
-    assert drawn_samples(None, [])["columns"] == {}
 
 
 def test_surfaces_belong_to_their_pair():
@@ -88,6 +83,16 @@ def test_surfaces_belong_to_their_pair():
     assert surface["x"]["values"] == [str(value) for value in effect.axes[0].values]
 
 
+def test_the_whole_table_is_tested_whatever_the_model_keeps_of_it():
+    X, y = make_xor(300, 4, noise=0.05, random_state=0)
+    few = Report.of(X, y, ImmigrateClassifier(references=20), cv=2)
+    every = Report.of(X, y, ImmigrateClassifier(), cv=2)
+    assert len(few.estimator.model_.references.values) < len(X)
+    for name in ("found", "shown", "n_pairs", "least_p"):
+        assert few.summary["test"][name] == every.summary["test"][name]
+    assert few.summary["samples"] == every.summary["samples"]
+
+
 def test_groups_are_kept_apart_and_repeated_people_are_not_tested():
     X, y = make_xor(90, 3, noise=0.05, random_state=0)
     people = np.repeat(np.arange(45), 2)
@@ -96,7 +101,12 @@ def test_groups_are_kept_apart_and_repeated_people_are_not_tested():
     assert report.test is None
     assert "Some groups have more than one sample" in report.html()
     assert report.summary["performance"]["by_groups"]
-    assert report.summary["pairs"]["a"]
+    pairs, columns = report.summary["pairs"], report.summary["samples"]["columns"]
+    assert len(pairs["a"]) == 3
+    # A pair is known by the places of its columns, tested or not.
+    assert np.array(columns[str(pairs["names"].index("noise_0"))]["values"]) == pytest.approx(
+        X["noise_0"], rel=1e-3
+    )
     assert report.table["weight"].size
     alone = Report.of(X, y, ImmigrateClassifier(), cv=3, groups=np.arange(90))
     assert alone.test is not None

@@ -5,17 +5,24 @@ from __future__ import annotations
 from math import isnan
 from typing import Any
 
+from immigrate.report.input import Context
+
+# They stand above the sections.
+SECTIONS: dict[str, str] = {}
 Answer = dict[str, Any]
 MOST_NAMED, MOST_DETAILED = 4, 3
 
 
-def answers(summary: dict[str, Any]) -> list[Answer]:
+def summary(context: Context) -> dict[str, Any]:
     """Question, headline, what it rests on, and a remark, for each of the three."""
-    return [
-        _of_features(summary["test"]),
-        _of_pairs(summary["test"]),
-        _of_predictions(summary["performance"], len(summary["data"]["classes"])),
-    ]
+    found = context.found
+    return {
+        "answers": [
+            _of_features(found["test"]),
+            _of_pairs(found["test"]),
+            _of_predictions(found["performance"], len(found["data"]["classes"])),
+        ]
+    }
 
 
 def p_text(p: float | None) -> str:
@@ -23,7 +30,7 @@ def p_text(p: float | None) -> str:
 
     Examples
     --------
-    >>> from immigrate.report._answers import p_text
+    >>> from immigrate.report.answers import p_text
     >>> p_text(0.0123), p_text(1e-9), p_text(float("nan"))
     ('0.012', '< 0.0001', '–')
     """
@@ -43,7 +50,7 @@ def auc_text(auc: float) -> str:
 
     Examples
     --------
-    >>> from immigrate.report._answers import auc_text
+    >>> from immigrate.report.answers import auc_text
     >>> auc_text(0.817), auc_text(0.996), auc_text(1.0), auc_text(0.9998)
     ('0.82', '0.996', '1.00', '> 0.999')
     """
@@ -57,7 +64,7 @@ def counted(n: int, what: str) -> str:
 
     Examples
     --------
-    >>> from immigrate.report._answers import counted
+    >>> from immigrate.report.answers import counted
     >>> counted(1, "pair"), counted(1200, "pair")
     ('1 pair', '1,200 pairs')
     """
@@ -69,7 +76,7 @@ def size_text(row: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> from immigrate.report._answers import size_text
+    >>> from immigrate.report.answers import size_text
     >>> size_text({"size": 1.234, "size_low": 0.5, "size_high": 2.0})
     '1.23 (0.50 to 2.00)'
     """
@@ -85,7 +92,7 @@ def sentence(words: str) -> str:
 
     Examples
     --------
-    >>> from immigrate.report._answers import sentence
+    >>> from immigrate.report.answers import sentence
     >>> sentence("relapse is more likely where age is high"), sentence("class 1 is more likely")
     ('relapse is more likely where age is high.', 'Class 1 is more likely.')
     """

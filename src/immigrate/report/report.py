@@ -16,17 +16,14 @@ from immigrate.checks import check_count, check_jobs
 from immigrate.durations import is_wide
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.default_model import default_model, words_of_screen
-from immigrate.estimators.model_evidence import given_table
+from immigrate.estimators.tested_terms import fitted_on_read
 from immigrate.estimators.weight_table import evidence_table
 from immigrate.files import write_text_whole
 from immigrate.progress import collected_warnings, print_line
-from immigrate.report._answers import in_lines
-from immigrate.report._evidence import Evidence
-from immigrate.report._given import Given
-from immigrate.report._page import as_json, page, template_environment
-from immigrate.report._performance import performance
-from immigrate.report._summary import summarised
-from immigrate.table import ColumnWarning
+from immigrate.report import page
+from immigrate.report.answers import in_lines
+from immigrate.report.input import Context, ReportInput, as_last_step_gets, last_step
+from immigrate.table import ColumnWarning, Table, read_table
 
 # Of wide tables, whose models are screened in every fold anew, there are fewer folds.
 FOLDS, FOLDS_OF_WIDE = 10, 5
@@ -122,45 +119,35 @@ class Report:
         Report
         """
         # Fails at once where jinja2 is missing, and not after minutes of work.
-        template_environment()
-        _check_folds(cv)
+        page.template_environment()
+        # Anything else is a splitter or a list of splits, which scikit-learn checks.
+        if isinstance(cv, int | np.integer | float | str) and check_count("cv", cv) < 2:
+            raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
         check_jobs(n_jobs)
         if not isinstance(title, str):
             raise TypeError(f"title must be a text, got {title!r}.")
-        test = InteractionTest() if test is None else _checked_test(test)
         if estimator is not None:
-            _check_has_weights(_last_step(estimator))
-        given = Given.of(X, y, reads_table=not isinstance(estimator, Pipeline), groups=groups)
-        say = print_line if verbose else _silence
-        n_features = np.shape(given.X)[1]
-        choices = _words_of_test(test)
-        if estimator is None:
-            estimator = default_model(n_features)
-            choices = [*_words_of_screen(n_features), *choices]
-        folds = (FOLDS_OF_WIDE if is_wide(n_features) else FOLDS) if cv is None else cv
-        say(f"fit of {type(_last_step(estimator)).__name__} on all samples")
-        model, warned = _fitted(estimator, given, n_jobs)
-        last = _last_step(model)
-        evidence = _evidence(given, last, _with_jobs(test, n_jobs, verbose), say)
-        found = performance(given, estimator, folds, n_jobs=n_jobs, verbose=verbose)
-        say("joint effects and the page")
-        summary = summarised(
-            given,
-            model,
-            last,
-            evidence,
-            title=title,
-            performance=found,
-            warned=warned,
-            choices=choices,
-            settings=repr(test),
+            _check_has_pairs(last_step(estimator))
+        if test is not None:
+            _check_test(test)
+        given = ReportInput.of(
+            X, y, groups=groups, drops_dates=not isinstance(estimator, Pipeline)
         )
-        return cls(summary=summary, estimator=model, test=evidence.test)
+        context = _fitted_and_tested(
+            given,
+            estimator,
+            InteractionTest() if test is None else test,
+            cv=cv,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        summary = page.summarised(context, title)
+        return cls(summary=summary, estimator=context.fitted, test=context.test)
 
     @property
     def table(self) -> pd.DataFrame:
         """Every feature and pair with its evidence and its weight, strongest evidence first."""
-        weights = _last_step(self.estimator).interactions()
+        weights = last_step(self.estimator).interactions()
         return weights if self.test is None else evidence_table(weights, self.test)
 
     def html(self) -> str:
@@ -170,7 +157,7 @@ class Report:
         -------
         str
         """
-        return page(self.summary)
+        return page.html(self.summary)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the page, all of it or nothing: an error leaves the file that was there.
@@ -198,7 +185,7 @@ class Report:
         pathlib.Path
             Where it is.
         """
-        return write_text_whole(path, as_json(self.summary, indent=1) + "\n")
+        return write_text_whole(path, page.as_json(self.summary, indent=1) + "\n")
 
     def __str__(self) -> str:
         return in_lines(self.summary["title"], self.summary["answers"])
@@ -218,14 +205,17 @@ class Report:
         )
 
 
-def _check_folds(cv: Any) -> None:
-    # Anything else is a splitter or a list of splits, which scikit-learn checks.
-    if isinstance(cv, int | np.integer | float | str) and check_count("cv", cv) < 2:
-        raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
+def _check_has_pairs(model: Any) -> None:
+    if not hasattr(model, "interactions"):
+        raise TypeError(
+            f"{type(model).__name__} has no weights of pairs to report; use ImmigrateClassifier, "
+            "ImmigrateClassifierCV or BoostedImmigrateClassifier, alone or at the end of a "
+            "pipeline."
+        )
 
 
-def _checked_test(test: Any) -> InteractionTest:
-    """The test itself, if it is one of pairs in a table with classes."""
+def _check_test(test: Any) -> None:
+    """Refuse what is no test of pairs in a table with classes."""
     if not isinstance(test, InteractionTest):
         raise TypeError(f"test must be an InteractionTest or None, got {test!r}.")
     if test.order != 2 or test.outcome == "number":
@@ -234,94 +224,86 @@ def _checked_test(test: Any) -> InteractionTest:
             "on its own, and print its summary()."
         )
     test._check_parameters()
-    return test
 
 
-def _with_jobs(test: InteractionTest, n_jobs: int | None, verbose: bool) -> InteractionTest:
-    """A clone that works with as many threads as the report, unless the user gave it a number."""
-    own = clone(test)
-    return own.set_params(n_jobs=n_jobs if own.n_jobs is None else own.n_jobs, verbose=verbose)
-
-
-def _words_of_screen(n_features: int) -> list[str]:
-    words = words_of_screen(n_features)
-    more = (
-        " The screen is made anew in every fold, without the samples held out. The test looks at "
-        "all features and all pairs."
+def _fitted_and_tested(
+    given: ReportInput,
+    estimator: Any,
+    asked: InteractionTest,
+    *,
+    cv: Any,
+    n_jobs: int | None,
+    verbose: bool,
+) -> Context:
+    """The model and the test, fitted on all samples."""
+    n_features = np.shape(given.X)[1]
+    has_many = is_wide(n_features)
+    choice = ""
+    if estimator is None:
+        estimator = default_model(n_features)
+        if has_many:
+            choice = (
+                f"{words_of_screen(n_features)} The screen is made anew in every fold, without "
+                "the samples held out. The test looks at all features and all pairs."
+            )
+    if verbose:
+        print_line(f"fit of {type(last_step(estimator)).__name__} on all samples")
+    fitted, warned = _fitted(estimator, given, n_jobs)
+    model = last_step(fitted)
+    reader = model.column_reader_
+    values = read_table(model, as_last_step_gets(fitted, given.X))
+    # Columns that are no features are not in the model, and are not tested either.
+    table = Table.of_values(reader, values, given.outcome).features(reader.is_used)
+    # A test takes samples to be independent, and those of one group are not.
+    is_tested = given.groups is None or len(pd.unique(given.groups)) == len(given.groups)
+    test = None
+    if is_tested:
+        if verbose:
+            print_line(f"test of {model.n_features_in_} features and their pairs")
+        # As many threads as the report, unless the user gave the test a number.
+        jobs = n_jobs if asked.n_jobs is None else asked.n_jobs
+        test = fitted_on_read(clone(asked).set_params(n_jobs=jobs, verbose=verbose), table)
+        test.column_reader_ = reader
+    return Context(
+        given=given,
+        estimator=estimator,
+        fitted=fitted,
+        model=model,
+        table=table,
+        test=test,
+        asked=asked,
+        cv=(FOLDS_OF_WIDE if has_many else FOLDS) if cv is None else cv,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        warned=tuple(warned),
+        choice=choice,
+        found={},
     )
-    return [words + more] if words else []
 
 
-def _words_of_test(test: InteractionTest) -> list[str]:
-    """What the test leaves out by the user's wish."""
-    words = []
-    if test.adjust_for is not None:
-        covariates = ", ".join(map(str, np.atleast_1d(test.adjust_for)))
-        words.append(
-            f"The test is adjusted for {covariates}: in its model of the features' own effects, "
-            "tested neither alone nor in a pair."
-        )
-    if test.pairs is not None:
-        words.append(
-            "Only the pairs that were asked for are tested, and p-values are adjusted for these."
-        )
-    return words
-
-
-def _silence(line: str) -> None:
-    """Print nothing: progress was not asked for."""
-
-
-def _evidence(given: Given, model: Any, test: InteractionTest, say: Any) -> Evidence:
-    """What the test says of the features that a model was given."""
-    read = given_table(model)
-    if given.has_repeats:
-        why = (
-            "Some groups have more than one sample, and the test takes samples to be independent. "
-            "Give one sample of each, or their mean."
-        )
-        return Evidence(test.alpha, read, why_untested=why)
-    say(f"test of {model.n_features_in_} features and their pairs")
-    return Evidence.of(model, read, test)
-
-
-def _fitted(estimator: Any, given: Given, n_jobs: int | None = None) -> tuple[Any, list[str]]:
+def _fitted(
+    estimator: Any, given: ReportInput, n_jobs: int | None = None
+) -> tuple[Any, list[str]]:
     """A fitted clone, with the names of columns where all its steps can pass them on; warnings.
 
     The warnings are those of this library; what other steps of a pipeline warn of reaches the
     user and not the page.
     """
-    estimator = clone(estimator)
+    estimator, X, y = clone(estimator), given.X, given.outcome.classes[given.outcome.codes]
     # A number that the user gave to the model stays; the page shows the settings without ours.
-    is_free = _last_step(estimator).get_params(deep=False).get("n_jobs", 0) is None
+    is_free = last_step(estimator).get_params(deep=False).get("n_jobs", 0) is None
     if is_free:
-        _last_step(estimator).set_params(n_jobs=n_jobs)
+        last_step(estimator).set_params(n_jobs=n_jobs)
     # What there is to say about columns is in the summary.
     with collected_warnings(unsaid=ColumnWarning) as heard:
-        model = _fitted_with_names(estimator, given.X, given.y)
+        if isinstance(estimator, Pipeline) and hasattr(X, "columns"):
+            try:
+                model = clone(estimator).set_output(transform="pandas").fit(X, y)
+            except ValueError:
+                # A step without output in pandas, or an error that comes again.
+                model = estimator.fit(X, y)
+        else:
+            model = estimator.fit(X, y)
     if is_free:
-        _last_step(model).set_params(n_jobs=None)
+        last_step(model).set_params(n_jobs=None)
     return model, list(dict.fromkeys(heard))
-
-
-def _fitted_with_names(estimator: Any, X: Any, y: Any) -> Any:
-    if not isinstance(estimator, Pipeline) or not hasattr(X, "columns"):
-        return clone(estimator).fit(X, y)
-    try:
-        return clone(estimator).set_output(transform="pandas").fit(X, y)
-    except ValueError:
-        # A step without output in pandas, or an error that comes again.
-        return clone(estimator).fit(X, y)
-
-
-def _last_step(model: Any) -> Any:
-    return model[-1] if isinstance(model, Pipeline) else model
-
-
-def _check_has_weights(model: Any) -> None:
-    if not hasattr(model, "interactions"):
-        raise TypeError(
-            f"{type(model).__name__} has no weights of pairs to report; use ImmigrateClassifier, "
-            "ImmigrateClassifierCV or BoostedImmigrateClassifier, alone or at the end of a "
-            "pipeline."
-        )

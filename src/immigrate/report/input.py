@@ -1,91 +1,139 @@
-"""The table and the label of a report, from what the user gave."""
+"""The table and the label of a report, and what its panels are made from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
-from immigrate.arrays import Codes
 from immigrate.checks import meant_name
+from immigrate.estimators import InteractionTest
+from immigrate.kinds.column import Content
 from immigrate.outcomes import read_classes, warn_of_other_order
-from immigrate.table import Note, Reason, check_is_table, column_notes, messages
+from immigrate.outcomes.classes import Labels
+from immigrate.table import Note, Reason, Table, check_is_table, messages
+from immigrate.table.open import opened
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ReportInput:
     """What a report is about.
 
     Attributes
     ----------
     X : data frame or array-like of shape (n, p)
         The features, without the target and without dates.
-    classes : ndarray
-    codes : ndarray of shape (n,)
-        Index of each sample's class.
+    outcome : Labels
+        Classes, the class of each sample, and what the label is called.
     dates : tuple of Note
         Columns of dates and times, which no model takes.
-    target : str
-        Name of the label; "" where it has none.
     groups : ndarray of shape (n,) or None
         The person or group that each sample belongs to.
     """
 
     X: Any
-    classes: NDArray[Any]
-    codes: Codes
+    outcome: Labels
     dates: tuple[Note, ...] = ()
-    target: str = ""
     groups: NDArray[Any] | None = None
 
-    @property
-    def y(self) -> NDArray[Any]:
-        """Class labels."""
-        return self.classes[self.codes]
-
-    @property
-    def labels(self) -> list[str]:
-        """The classes as text."""
-        return [str(label) for label in self.classes]
-
     @classmethod
-    def of(cls, X: Any, y: Any, *, reads_table: bool, groups: Any = None) -> Given:
+    def of(cls, X: Any, y: Any, *, groups: Any = None, drops_dates: bool = True) -> ReportInput:
         """`y` and `groups` may be names of columns of `X`.
 
-        `reads_table` says whether the model sees `X` itself; a step before it may have a use
-        for dates.
+        Dates stay for a pipeline: a step of it may have a use for them.
         """
         check_is_table(X)
         if len(np.shape(X)) != 2:
             raise ValueError(
                 f"X has shape {np.shape(X)}; a table of rows and columns was expected."
             )
-        target = y if isinstance(y, str) else str(getattr(y, "name", None) or "")
+        name = y if isinstance(y, str) else str(getattr(y, "name", None) or "")
         if isinstance(groups, str):
             X, groups = without_column(X, groups, "groups")
         if isinstance(y, str):
             X, y = without_column(X, y, "y")
         warn_of_other_order(X, y)
-        labels = read_classes(column_or_1d(y, warn=True))
+        outcome = replace(read_classes(column_or_1d(y, warn=True)), name=name)
         if groups is not None:
-            groups = _checked_groups(groups, len(labels.codes))
-        dates = date_columns(X) if reads_table and hasattr(X, "columns") else ()
+            groups = _checked_groups(groups, len(outcome.codes))
+        dates: tuple[Note, ...] = ()
+        # Arrays hold no dates, and in most tables all columns are numbers.
+        is_numeric = isinstance(X, pd.DataFrame) and all(one.kind in "biuf" for one in X.dtypes)
+        if drops_dates and hasattr(X, "columns") and not is_numeric:
+            dates = tuple(
+                Note(j, column.name, Reason.DATES, column.type_name)
+                for j, column in enumerate(opened(X).columns or ())
+                if column.content is Content.DATES
+            )
         if dates:
             X = _without(X, [note.column for note in dates])
             if not X.shape[1]:
                 raise ValueError(
                     "X has no column that can be used as a feature: " + " ".join(messages(dates))
                 )
-        return cls(X, labels.classes, labels.codes, dates, target, groups)
+        return cls(X, outcome, dates, groups)
 
-    @property
-    def has_repeats(self) -> bool:
-        """Whether a group has more than one sample."""
-        return self.groups is not None and len(pd.unique(self.groups)) < len(self.groups)
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What the panels are made from.
+
+    Attributes
+    ----------
+    given : ReportInput
+    estimator : estimator
+        What is cross-validated, not fitted.
+    fitted : estimator
+        The same, fitted on all samples.
+    model : estimator with `interactions`
+        `fitted`, or its last step.
+    table : Table
+        The features as `model` reads them, whatever it keeps of the samples.
+    test : InteractionTest or None
+        Fitted on all samples; None where these are not independent.
+    asked : InteractionTest
+        The test that was asked for, not fitted.
+    cv : int, splitter or iterable of splits
+    n_jobs : int or None
+    verbose : bool
+    warned : tuple of str
+        Warnings of the fit.
+    choice : str
+        What was decided for the user about the model, in words.
+    found : mapping
+        What the panels before this one found, as the page shows it.
+    """
+
+    given: ReportInput
+    estimator: Any
+    fitted: Any
+    model: Any
+    table: Table
+    test: InteractionTest | None
+    asked: InteractionTest
+    cv: Any
+    n_jobs: int | None
+    verbose: bool
+    warned: tuple[str, ...]
+    choice: str
+    found: Mapping[str, Any]
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the one that a pipeline ends in."""
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def as_last_step_gets(fitted: Any, X: Any) -> Any:
+    """A table after the first steps of a fitted pipeline; without such steps the table itself."""
+    has_steps_before = isinstance(fitted, Pipeline) and len(fitted) > 1
+    return fitted[:-1].transform(X) if has_steps_before else X
 
 
 def without_column(table: Any, name: str, what: str) -> tuple[Any, Any]:
@@ -127,11 +175,6 @@ def _checked_groups(groups: Any, n_samples: int) -> NDArray[Any]:
     except TypeError:  # names and numbers side by side
         return pd.factorize(groups)[0]
     return groups
-
-
-def date_columns(X: Any) -> tuple[Note, ...]:
-    """Notes about the columns that hold dates or times."""
-    return tuple(note for note in column_notes(X) if note.reason is Reason.DATES)
 
 
 def _without(table: Any, columns: list[int]) -> Any:

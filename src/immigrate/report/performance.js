@@ -246,3 +246,47 @@ function partsPicture(row) {
     `row-${row.row}`,
   );
 }
+
+function startPredictions() {
+  const found = data.performance;
+  if (!found) return;
+  const cell = (one, text) => ({
+    value: one.value,
+    text: `${text(one.value)} (${text(one.low)} to ${text(one.high)})`,
+  });
+  byId("method-table").tabIndex = 0;
+  byId("method-table").setAttribute("role", "region");
+  byId("method-table").setAttribute("aria-label", "Methods on the same folds");
+  byId("method-table").append(
+    plainTable(
+      "Methods on the same folds, with 95 % intervals over the held-out samples",
+      ["method", "AUC", "balanced accuracy", "accuracy"],
+      found.methods.map(one => [
+        one.name,
+        cell(one.auc, x => x.toFixed(3)),
+        cell(one.balanced_accuracy, percentText),
+        cell(one.accuracy, percentText),
+      ]),
+      "methods",
+    ),
+  );
+  const confusion = confusionPicture(found),
+    pictures = byId("prediction-pictures");
+  if (confusion.classList.contains("large")) pictures.before(confusion);
+  else pictures.append(confusion);
+  pictures.append(rocPicture(found), calibrationPicture(found));
+  const box = byId("explained"),
+    picture = el("div");
+  if (!found.explained.length) return box.append("This model explains no single samples.");
+  const choice = el(
+    "select",
+    {
+      id: "explained-row",
+      onchange: () => picture.replaceChildren(partsPicture(found.explained[+choice.value])),
+    },
+    found.explained.map((row, k) => el("option", { value: k }, `row ${row.row}: ${row.why}`)),
+  );
+  box.append(el("div", { class: "tools" }, el("label", { for: "explained-row" }, "Sample", choice)), picture);
+  picture.append(partsPicture(found.explained[0]));
+}
+startPredictions();

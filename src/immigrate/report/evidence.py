@@ -1,0 +1,239 @@
+"""What the test says of features and pairs, with the weights of the model and their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from immigrate.arrays import Codes
+from immigrate.estimators import InteractionTest
+from immigrate.interactions.adjustments import adjustment_of
+from immigrate.report.input import Context
+from immigrate.table import Table
+
+SECTIONS = {"pairs": "Pairs", "features": "Features"}
+# Pairs that the page lists; a table of 200 features has as many.
+MOST_LISTED = 20_000
+# Pairs whose joint effect is drawn as a surface: those found and then the next by evidence.
+MOST_SURFACES, MOST_SURFACE_VALUES = 12, 40_000
+# If even the smallest p is above, and the additive model explains more of the held-out deviance
+# than the second, there is nothing left to test.
+NOTHING_LEFT, NEARLY_ALL = 0.99, 0.9
+# More points than this hide each other; more values make the page too large to send.
+MOST_ROWS, MOST_VALUES = 1_000, 150_000
+# Numbers with more different values are drawn on a scale.
+MOST_LEVELS = 12
+SEED = 0
+
+EVIDENCE = {
+    "p": "p_value",
+    "p_adjusted": "p_adjusted",
+    "size": "size",
+    "low": "size_low",
+    "high": "size_high",
+    "direction": "direction",
+}
+REPEATS = (
+    "Some groups have more than one sample, and the test takes samples to be independent. "
+    "Give one sample of each, or their mean."
+)
+
+
+def summary(context: Context) -> dict[str, Any]:
+    """The answer of the test, every feature, every pair, and what their pictures show."""
+    test, model = context.test, context.model
+    weights = model.interactions()
+    share = model.feature_importances_[model.get_support()]
+    # Features that are equal but for rounding stay in the order of the table.
+    order = np.argsort(-share.round(9), kind="stable")
+    importance = dict(zip(model.get_feature_names_out()[order], share[order].tolist()))
+    names = list(context.table.reader.names)
+    # Samples of one group are not independent.
+    answer: dict[str, Any]
+    answer = {"why_untested": REPEATS, "why_no_pairs": "", "found": [], "shown": []}
+    is_separated = False
+    if test is not None:
+        is_separated = bool(
+            test.n_tests_
+            and test.additive_model_.deviance_explained > NEARLY_ALL
+            and test.table_["p_value"].min() > NOTHING_LEFT
+        )
+        answer = tested(test) | {"is_separated": is_separated}
+    pairs = pair_columns(test, weights, names, is_separated)
+    strongest = np.ravel([pairs["a"], pairs["b"]], "F").tolist()
+    return {
+        "test": answer | {"alpha": context.asked.alpha, "settings": repr(context.asked)},
+        "features": feature_columns(test, weights, importance, is_separated),
+        "pairs": pairs,
+        "samples": drawn_samples(context.table, strongest),
+        "surfaces": surfaces(test, names) if test is not None and test.n_tests_ else [],
+    }
+
+
+def tested(test: InteractionTest) -> dict[str, Any]:
+    """The answer in words and in rows; how many other pairs may only mirror those found."""
+    pairs, features, alpha = test.table_, test.features_, test.alpha
+    why_no_pairs = ""
+    if not test.n_tests_:
+        why_no_pairs = (
+            "There is one feature that varies, and so no pair."
+            if len(features) == 1
+            else "No feature varies, and so there is no pair."
+        )
+    # Small in the first round, but not found: these may only mirror a pair that was.
+    is_small = (pairs["p_adjusted"] <= alpha) & ~pairs["is_found"]
+    return {
+        "why_untested": "",
+        "why_no_pairs": why_no_pairs,
+        "error": adjustment_of(test._fitted_as["adjust"]).level(alpha),
+        "words": test.summary(),
+        "methods": test.summary("methods"),
+        "shown": features[features["p_adjusted"] <= alpha].to_dict("records"),
+        "n_features": len(features),
+        "n_pairs": test.n_tests_,
+        "n_listed": min(len(pairs), MOST_LISTED),
+        "found": test.selected_.to_dict("records"),
+        "n_mirrors": is_small.sum(),
+        "n_exact": pairs["is_exact"].sum(),
+        "least_p": pairs["p_adjusted"].min(),
+        "detectable_size": test.detectable_size_,
+    }
+
+
+def feature_columns(
+    test: InteractionTest | None,
+    weights: pd.DataFrame,
+    importance: dict[str, float],
+    is_separated: bool,
+) -> dict[str, Any]:
+    """Every feature, those with the strongest evidence first, with its weight."""
+    own = weights[weights["kind"] == "main"].set_index("feature_1")["weight"]
+    columns: dict[str, Any] = {"name": list(importance)}
+    if test is not None:
+        table = test.features_
+        columns = {
+            "name": [str(name) for name in table["feature"]],
+            **evidence_columns(table, is_separated),
+            "given": table["p_given_others"],
+            "given_adjusted": table["p_given_others_adjusted"],
+            "in_pair": table["in_pair"],
+            "is_found": table["p_adjusted"] <= test.alpha,
+        }
+    columns["weight"] = [own.get(name, 0.0) for name in columns["name"]]
+    columns["importance"] = [importance.get(name, 0.0) for name in columns["name"]]
+    return columns
+
+
+def evidence_columns(table: pd.DataFrame, is_separated: bool) -> dict[str, Any]:
+    """P-values, sizes and directions of features or pairs; no sizes where they mean nothing.
+
+    The more separated the classes the larger the log-odds, without limit: what a ridge leaves of
+    them has a size and an interval that depend on the ridge alone.
+    """
+    if is_separated:
+        table = table.assign(size=np.nan, size_low=np.nan, size_high=np.nan)
+    return {name: table[column] for name, column in EVIDENCE.items()}
+
+
+def pair_columns(
+    test: InteractionTest | None, weights: pd.DataFrame, names: list[str], is_separated: bool
+) -> dict[str, Any]:
+    """Every pair by evidence, those found first; features by their place in `names`."""
+    pairs = weights[weights["kind"] == "pair"]
+    table = pairs.sort_values("rank") if test is None else test.table_
+    table = table.head(MOST_LISTED)
+    place = {name: i for i, name in enumerate(names)}
+
+    def ends(terms: pd.DataFrame) -> list[Codes]:
+        return [np.array(terms[f"feature_{k}"].map(place), dtype=np.intp) for k in (1, 2)]
+
+    a, b = ends(table)
+    columns: dict[str, Any] = {"names": names, "a": a, "b": b}
+    if test is None:
+        return columns | {"weight": table["weight"]}
+    first, second = ends(pairs)
+    # Known by the smaller place and the larger one, whichever the model names first.
+    known = pd.Series(
+        pairs["weight"].to_numpy(),
+        index=np.minimum(first, second) * len(names) + np.maximum(first, second),
+    )
+    wanted = np.minimum(a, b) * len(names) + np.maximum(a, b)
+    return {
+        **columns,
+        **evidence_columns(table, is_separated),
+        "is_exact": table["is_exact"],
+        "is_found": table["is_found"],
+        "weight": known.reindex(wanted, fill_value=0.0),
+    }
+
+
+def surfaces(test: InteractionTest, names: list[str]) -> list[dict[str, Any]]:
+    """Joint effects on a grid or by levels, of as many pairs as have room."""
+    rows: list[dict[str, Any]] = []
+    n_values = 0
+    for row in test.table_.head(MOST_SURFACES).itertuples():
+        try:
+            effect = test.effect(str(row.feature_1), str(row.feature_2))
+        except ValueError:
+            # Nothing of the pair is left beside those found.
+            continue
+        n_values += effect.value.size
+        # The first one always has room, however many classes it has.
+        if rows and n_values > MOST_SURFACE_VALUES:
+            break
+        x, y = (
+            {"has_levels": axis.has_levels, "values": list(axis.values)} for axis in effect.axes
+        )
+        rows.append(
+            {
+                "a": names.index(effect.axes[0].name),
+                "b": names.index(effect.axes[1].name),
+                "x": x,
+                "y": y,
+                "classes": list(effect.classes),
+                "value": effect.value,
+                # Not the ends themselves: the page only shades, and its size is limited.
+                "is_sure": ((effect.low > 0) | (effect.high < 0)).astype(int),
+                "counts": effect.counts,
+            }
+        )
+    return rows
+
+
+def drawn_samples(table: Table, strongest: Iterable[int]) -> dict[str, Any]:
+    """Values and classes of samples, in as many columns as the size of the page allows.
+
+    `strongest` are features in order of interest.
+    """
+    n, p = table.values.shape
+    rows = np.arange(n)
+    if n > MOST_ROWS:
+        rows = np.sort(np.random.default_rng(SEED).choice(n, MOST_ROWS, replace=False))
+    # Two features at least, so that there is a pair to draw.
+    order = list(dict.fromkeys([*strongest, *range(p)]))[: max(2, MOST_VALUES // len(rows))]
+    return {
+        "n": n,
+        "rows": rows,
+        "codes": table.outcome.codes[rows],
+        "columns": {str(j): drawn_column(table, j, rows) for j in sorted(order)},
+        "n_without": p - len(order),
+    }
+
+
+def drawn_column(table: Table, j: int, rows: Codes) -> dict[str, Any]:
+    """One feature: numbers, or places among levels; None where it is missing."""
+    x = table.values[:, j].astype(np.float64)
+    used, drawn = np.unique(x[~np.isnan(x)]), x[rows]
+    if not table.reader.is_nominal[j] and len(used) > MOST_LEVELS:
+        return {"levels": None, "values": drawn}
+    names = table.reader.level_names[j]
+    return {
+        # The name of a level; a number where it has none.
+        "levels": [str(names[int(u)]) if 0 <= u < len(names) else f"{u:g}" for u in used],
+        "values": [
+            None if np.isnan(v) else k for v, k in zip(drawn, np.searchsorted(used, drawn))
+        ],
+    }

@@ -1,0 +1,116 @@
+"""The table and the model in words: what was used, what was chosen, and with which settings."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from immigrate._version import __version__
+from immigrate.arrays import Codes
+from immigrate.estimators import InteractionTest
+from immigrate.report.input import Context
+from immigrate.table import in_order, messages
+
+SECTIONS = {"data-notes": "Data", "methods": "Methods and settings"}
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "pandas")
+# What a fit chose, where it had a choice.
+CHOSEN = ("sigma_", "rule_", "penalty_", "converged_")
+
+
+def summary(context: Context) -> dict[str, Any]:
+    """Size and classes of the table, settings and choices of the model, versions."""
+    given, model = context.given, context.model
+    reader, outcome = model.column_reader_, given.outcome
+    n, counts = len(outcome.codes), np.bincount(outcome.codes)
+    is_out = {note.column: note for note in reader.notes if note.is_left_out}
+    chosen = {name: getattr(model, name) for name in CHOSEN if hasattr(model, name)}
+    path: list[dict[str, Any]] = []
+    if hasattr(model, "scores_path_"):
+        columns = ["sigma", "rule", "selection_score", "is_chosen"]
+        path = model.scores_path_[columns].to_dict("records")
+    return {
+        "data": {
+            "n_samples": n,
+            "n_features": len(reader.names) + len(given.dates),
+            "n_left_out": (~reader.is_used).sum() + len(given.dates),
+            "left_out": [note.name for note in (*given.dates, *is_out.values())],
+            "names": context.found["pairs"]["names"],
+            "classes": [
+                {"label": str(label), "n": count, "share": count / n}
+                for label, count in zip(outcome.classes, counts)
+            ],
+            "notes": [
+                *messages(in_order((*given.dates, *reader.notes))),
+                *row_notes(context, counts),
+            ],
+        },
+        "model": {
+            "name": type(model).__name__,
+            # The first line; a second would say again what the page says.
+            "settings": repr(context.fitted).split("\n# ")[0],
+            "chosen": {
+                name.rstrip("_"): f"{value:.4g}" if isinstance(value, float) else str(value)
+                for name, value in chosen.items()
+            },
+            "has_moved": bool(chosen.get("converged_", True) or len(model.objective_path_) > 1),
+            "warnings": context.warned,
+            "choices": [
+                *([context.choice] if context.choice else []),
+                *words_of_test(context.asked),
+            ],
+            "n_screened": reader.is_used.sum() - len(model.weight_matrix_),
+            "path": path,
+        },
+        "software": [
+            {"name": "immigrate", "version": __version__},
+            {"name": "Python", "version": platform.python_version()},
+            *({"name": name, "version": metadata.version(name)} for name in PACKAGES),
+        ],
+    }
+
+
+def row_notes(context: Context, counts: Codes) -> Iterator[str]:
+    """Sentences about rows that repeat, gaps, and classes of unequal size."""
+    n_repeated = int(pd.DataFrame(context.table.values).duplicated().sum())
+    if n_repeated:
+        rows = "1 row repeats" if n_repeated == 1 else f"{n_repeated} rows repeat"
+        yield (
+            f"{rows} an earlier one. A repeated sample is its own nearest neighbour, in "
+            "cross-validation too: accuracy may look better than it is."
+        )
+    # Of all columns, also of those that are no features and read as 0.
+    n_values = len(context.table.values) * len(context.model.column_reader_.names)
+    share = np.isnan(context.table.values).sum() / n_values
+    if share:
+        yield f"{100 * share:.1f} % of the values are missing; no row is dropped for that."
+    if counts.max() > 4 * counts.min():
+        yield (
+            "The classes are of very different size: compare the accuracy with the share of the "
+            "largest class, and look at the balanced accuracy and the AUC."
+        )
+    if context.given.groups is not None:
+        yield (
+            f"The samples are of {len(pd.unique(context.given.groups))} groups; no group is on "
+            "both sides of a fold."
+        )
+
+
+def words_of_test(test: InteractionTest) -> list[str]:
+    """What the test leaves out by the user's wish."""
+    words = []
+    if test.adjust_for is not None:
+        covariates = ", ".join(map(str, np.atleast_1d(test.adjust_for)))
+        words.append(
+            f"The test is adjusted for {covariates}: in its model of the features' own effects, "
+            "tested neither alone nor in a pair."
+        )
+    if test.pairs is not None:
+        words.append(
+            "Only the pairs that were asked for are tested, and p-values are adjusted for these."
+        )
+    return words

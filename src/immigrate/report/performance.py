@@ -1,0 +1,157 @@
+"""How well a model tells apart samples that it has not seen, and why it predicts as it does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import confusion_matrix, roc_curve
+
+from immigrate.progress import collected_warnings
+from immigrate.report.folds import Fold, HeldOut, accuracy, predicted_folds, splits_of
+from immigrate.report.input import Context, ReportInput, as_last_step_gets, last_step
+from immigrate.scikit_learn import rows_of
+from immigrate.table import ColumnWarning
+
+SECTIONS = {"predictions": "Predictions"}
+# Classes this unequal in size make accuracy say little.
+IMBALANCE = 1.5
+MOST_PARTS = 8
+# A curve with more corners looks the same.
+MOST_CORNERS = 120
+N_BINS = 10
+
+
+def summary(context: Context) -> dict[str, Any]:
+    """Measures on held-out samples; None where a class is too small to hold some out."""
+    given, codes = context.given, context.given.outcome.codes
+    splits = splits_of(given, context.cv)
+    if splits is None:
+        return {"performance": None}
+    folds = list(
+        predicted_folds(
+            context.estimator, given, splits, n_jobs=context.n_jobs, verbose=context.verbose
+        )
+    )
+    held_out = {name: HeldOut.of(folds, name, codes) for name in folds[0].predicted}
+    measures = {name: one.measures() for name, one in held_out.items()}
+    name, found = next(iter(held_out.items()))
+    by_fold = [np.mean(fold.predicted[name] == codes[fold.test]) for fold in folds]
+    counts, labels = np.bincount(codes), [str(label) for label in given.outcome.classes]
+    return {
+        "performance": {
+            "n_folds": len(splits),
+            "by_groups": given.groups is not None,
+            "n_never_held_out": len(codes) - len(found.codes),
+            **measures[name],
+            "lowest": min(by_fold),
+            "highest": max(by_fold),
+            "largest_class": counts.max() / counts.sum(),
+            "is_imbalanced": counts.max() > IMBALANCE * counts.min(),
+            "labels": labels,
+            "confusion": confusion_matrix(
+                found.codes, found.predicted, labels=np.arange(len(labels))
+            ),
+            "roc": roc_curves(found, labels),
+            "calibration": calibration(found, labels),
+            "methods": [
+                {"name": other, "is_model": other == name, **measures[other]} for other in measures
+            ],
+            "explained": explained_rows(given, folds[0], name),
+        }
+    }
+
+
+def roc_curves(found: HeldOut, labels: list[str]) -> list[dict[str, Any]]:
+    """A ROC curve of the second of two classes, or of each of more against the rest."""
+    shown = [1] if len(labels) == 2 else range(len(labels))
+    curves = []
+    for c in shown:
+        false_rate, true_rate, _ = roc_curve(found.codes == c, found.probability[:, c])
+        step = max(1, len(false_rate) // MOST_CORNERS)
+        # The last corner is the end of the curve and stays.
+        kept = np.unique(np.r_[np.arange(0, len(false_rate), step), len(false_rate) - 1])
+        curves.append({"label": labels[c], "x": false_rate[kept], "y": true_rate[kept]})
+    return curves
+
+
+def calibration(found: HeldOut, labels: list[str]) -> list[dict[str, Any]]:
+    """Of samples of like probability: the mean of it, and how often the class was the true one."""
+    shown = [1] if len(labels) == 2 else range(len(labels))
+    curves = []
+    for c in shown:
+        p, is_in = found.probability[:, c], found.codes == c
+        # Bins of equal size, ten samples or more in each: of equal width some would be nearly
+        # empty.
+        parts = np.array_split(np.argsort(p, kind="stable"), min(N_BINS, max(1, len(p) // 10)))
+        bins = [
+            accuracy(is_in[part], np.ones(len(part), dtype=np.intp)) for part in parts if len(part)
+        ]
+        curves.append(
+            {
+                "label": labels[c],
+                "x": [float(p[part].mean()) for part in parts if len(part)],
+                "y": [one["value"] for one in bins],
+                "low": [one["low"] for one in bins],
+                "high": [one["high"] for one in bins],
+            }
+        )
+    return curves
+
+
+def explained_rows(given: ReportInput, fold: Fold, name: str) -> list[dict[str, Any]]:
+    """Some samples that the first fold holds out, each with what pulls it to its class."""
+    model = last_step(fold.model)
+    if not hasattr(model, "explain"):
+        return []
+    probability, codes = fold.probability[name], given.outcome.codes[fold.test]
+    is_right = fold.predicted[name] == codes
+    chosen = telling_rows(probability.max(axis=1), is_right)
+    with collected_warnings(unsaid=ColumnWarning):
+        rows = as_last_step_gets(fold.model, rows_of(given.X, fold.test[chosen]))
+        explanation = model.explain(rows)
+    parts = explanation.parts
+    return [
+        {
+            "row": fold.test[i],
+            "why": "least sure"
+            if k == len(chosen) - 1 and k
+            else "surest right"
+            if is_right[i]
+            else "surest wrong",
+            "true": str(given.outcome.classes[codes[i]]),
+            "predicted": str(explanation.predicted[k]),
+            "against": str(explanation.against[k]),
+            "margin": explanation.margin[k],
+            "probability": probability[i].max(),
+            "parts": _largest_parts(parts[parts["row"] == k]),
+            "n_parts": explanation.values.shape[1],
+            "words": explanation.summary(k),
+        }
+        for k, i in enumerate(chosen)
+    ]
+
+
+def telling_rows(sureness: np.ndarray, is_right: np.ndarray) -> list[int]:
+    """The surest right prediction, the surest wrong one, and the least sure of all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.report.performance import telling_rows
+    >>> telling_rows(np.array([0.9, 0.6, 0.8, 0.7]), np.array([True, True, False, False]))
+    [0, 2, 1]
+    """
+    order = np.argsort(-sureness, kind="stable")
+    right, wrong = order[is_right[order]], order[~is_right[order]]
+    return list(dict.fromkeys([*right[:1].tolist(), *wrong[:1].tolist(), int(order[-1])]))
+
+
+def _largest_parts(parts: Any) -> list[dict[str, Any]]:
+    """The largest parts of one row by name, and the sum of the others."""
+    columns = ["feature_1", "feature_2", "kind", "part"]
+    named: list[dict[str, Any]] = parts[columns].head(MOST_PARTS).to_dict("records")
+    if len(parts) > MOST_PARTS:
+        rest = parts["part"].iloc[MOST_PARTS:].sum()
+        named.append({"feature_1": None, "feature_2": None, "kind": "rest", "part": rest})
+    return named
