@@ -51,6 +51,10 @@ READERS = {
 }
 # Takes numbers only, and so has no choice.
 EVERY = {**READERS, "LFE": lambda choice: LFE()}
+# One reader serves all: every text is tried on one estimator of each family, and on every other
+# estimator one text of each kind.
+FAMILIES = ["ImmigrateClassifier", "InteractionTest", "ReliefF"]
+one_of_each_family = pytest.mark.parametrize("name", FAMILIES)
 every_estimator = pytest.mark.parametrize("name", EVERY)
 every_classifier = pytest.mark.parametrize("name", [n for n in EVERY if n != "InteractionTest"])
 
@@ -116,14 +120,20 @@ WARNED = {
 }
 
 
-@every_estimator
-@pytest.mark.parametrize("case", WARNED)
+def with_one_for_others(others, cases):
+    """Pairs of an estimator and a case: all for one of each family, the first for the others."""
+    return [(name, case) for name in FAMILIES for case in cases] + [
+        (name, cases[0]) for name in others if name not in FAMILIES
+    ]
+
+
+@pytest.mark.parametrize(("name", "case"), with_one_for_others(EVERY, list(WARNED)))
 def test_columns_that_are_no_features_are_warned_of_in_one_text(name, case):
     table, text = WARNED[case]
     assert warned_of(name, table()) == [text]
 
 
-@pytest.mark.parametrize("name", READERS)
+@one_of_each_family
 def test_a_column_without_a_value_is_warned_of_in_one_text(name):
     table = measured().assign(empty=np.nan)
     assert warned_of(name, table) == [
@@ -141,7 +151,7 @@ def test_dates_are_refused_in_one_text(name):
     )
 
 
-@every_estimator
+@one_of_each_family
 def test_infinity_is_refused_in_one_text(name):
     table = measured()
     table.loc[[4, 7], "age"] = np.inf
@@ -151,7 +161,7 @@ def test_infinity_is_refused_in_one_text(name):
     )
 
 
-@every_estimator
+@one_of_each_family
 def test_a_table_without_features_is_refused_in_one_text(name):
     table = pd.DataFrame({name: [f"{name} {i}" for i in range(N)] for name in ("patient", "bed")})
     assert refused(name, table, Y) == (
@@ -162,8 +172,9 @@ def test_a_table_without_features_is_refused_in_one_text(name):
     )
 
 
-@pytest.mark.parametrize("name", READERS)
-@pytest.mark.parametrize("choice", [None, ["age"], [1], [False, True, False]])
+@pytest.mark.parametrize(
+    ("name", "choice"), with_one_for_others(READERS, [None, ["age"], [1], [False, True, False]])
+)
 def test_text_that_is_not_chosen_is_refused_in_one_text(name, choice):
     table = measured().round().assign(sex=np.where(Y, "f", "m"))
     assert refused(name, table, Y, choice) == (
@@ -172,7 +183,7 @@ def test_text_that_is_not_chosen_is_refused_in_one_text(name, choice):
     )
 
 
-@pytest.mark.parametrize("name", READERS)
+@one_of_each_family
 def test_a_choice_that_is_no_column_is_refused_in_one_text(name):
     assert refused(name, measured(), Y, ["sex"]) == (
         "categorical_features names 'sex', but the columns of X are 'dose', 'age'. Use one of "
@@ -180,18 +191,18 @@ def test_a_choice_that_is_no_column_is_refused_in_one_text(name):
     )
 
 
-@every_estimator
-@pytest.mark.parametrize(
-    "label",
-    [
-        np.where(np.arange(N) == 5, np.nan, Y),
-        pd.Series(np.where(np.arange(N) == 5, None, np.array(["ill", "well"])[Y])),
-        pd.Series(pd.Categorical(np.where(np.arange(N) == 5, None, np.array(["a", "b"])[Y]))),
-    ],
-    ids=["number", "text", "category"],
-)
-def test_a_missing_label_is_refused_in_one_text(name, label):
-    assert refused(name, measured(), label) == (
+MISSING = {
+    "number": np.where(np.arange(N) == 5, np.nan, Y),
+    "text": pd.Series(np.where(np.arange(N) == 5, None, np.array(["ill", "well"])[Y])),
+    "category": pd.Series(
+        pd.Categorical(np.where(np.arange(N) == 5, None, np.array(["a", "b"])[Y]))
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), with_one_for_others(EVERY, list(MISSING)))
+def test_a_missing_label_is_refused_in_one_text(name, kind):
+    assert refused(name, measured(), MISSING[kind]) == (
         "y, the label, is missing (NaN) in 1 of 30 samples, first in row 5; every sample needs "
         "one. Drop these rows, or label them."
     )
@@ -207,7 +218,7 @@ def test_a_measured_label_is_refused_in_one_text(name):
     )
 
 
-@every_estimator
+@one_of_each_family
 def test_one_class_is_refused_in_one_text(name):
     assert refused(name, measured(), np.full(N, "ill")) == (
         "y holds one class only ('ill'); a margin needs at least 2 classes. Check that the right "
@@ -224,19 +235,18 @@ def test_a_class_of_one_sample_is_refused_in_one_text(name):
     )
 
 
-@every_estimator
-@pytest.mark.parametrize(
-    "label",
-    [
-        np.array(["ill", "well"])[Y],
-        Y.astype(bool),
-        pd.Series(pd.Categorical(np.array(["ill", "well"])[Y])),
-        pd.Series(Y == 1, dtype="boolean"),
-        pd.Series(np.array(["ill", "well"])[Y], dtype="string"),
-    ],
-    ids=["text", "flags", "category", "nullable flags", "nullable text"],
-)
-def test_labels_of_every_kind_are_classes(name, label):
+LABELS = {
+    "text": np.array(["ill", "well"])[Y],
+    "flags": Y.astype(bool),
+    "category": pd.Series(pd.Categorical(np.array(["ill", "well"])[Y])),
+    "nullable flags": pd.Series(Y == 1, dtype="boolean"),
+    "nullable text": pd.Series(np.array(["ill", "well"])[Y], dtype="string"),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), with_one_for_others(EVERY, list(LABELS)))
+def test_labels_of_every_kind_are_classes(name, kind):
+    label = LABELS[kind]
     model = EVERY[name]("from_dtype").fit(measured(), label)
     expected = sorted(set(np.asarray(label, dtype=object).tolist()))
     assert model.classes_.tolist() == expected
