@@ -29,6 +29,8 @@ def test_the_gallery_has_its_dozen():
     assert len(GALLERY) >= 12
 
 
+# `make docs` runs each of them too, and an error or a warning there ends it.
+@pytest.mark.slow
 @pytest.mark.parametrize("file", CASES)
 def test_an_example_runs_and_draws(file, closed_figures, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
