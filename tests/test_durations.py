@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from inference.problems import additive_problem, mixed_problem
+from additive.problems import additive_problem, mixed_problem
 
 from immigrate import durations
 from immigrate.durations import SearchDuration
@@ -35,7 +35,7 @@ def test_exact_tests_are_counted_by_their_products(data, n_jobs):
     The null model is fitted in forty passes at a fifth of the rate, tests run twice, at a fifth.
     """
     n, n_logits = data.Y.shape
-    p, m, k = len(data.levels), additive_width(data), data.functions.phi.shape[1]
+    p, m, k = len(data.levels), additive_width(data), data.phi.shape[1]
     found = predicted_duration(data, every_term(p, 2), None, n_jobs)
     rows = k**2 + 2 + 2 * m / p
     exact = 2 * 2 * (p * (p - 1) / 2) * n * rows * (rows + m * n_logits) * n_logits
@@ -49,7 +49,7 @@ def test_exact_tests_are_counted_by_their_products(data, n_jobs):
 def test_a_scan_visits_all_terms_and_refines_some(n_refined, n_exact):
     data = additive_problem(n_classes=3)
     n, n_logits = data.Y.shape
-    k, p, m = data.functions.phi.shape[1], len(data.levels), additive_width(data)
+    k, p, m = data.phi.shape[1], len(data.levels), additive_width(data)
     found = predicted_duration(data, every_term(p, 2), n_refined, 1)
     assert found.scan == pytest.approx(2 * n * (k**2 + 1 + 4) * 10 * n_logits / RATE / 0.6)
     rows = k**2 + 2 + 2 * m / p

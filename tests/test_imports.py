@@ -26,8 +26,8 @@ LAYERS = [
     "cluster",
     "problems",
     "solvers",
-    "inference",
     "additive",
+    "inference",
     "interactions",
     "margin",
     "estimators",
@@ -39,7 +39,7 @@ LAYERS = [
     "__main__",
 ]
 # These may import each other until the last of each has moved.
-MOVING = [{"inference", "additive", "interactions"}, {"problems", "margin", "estimators"}]
+MOVING = [{"inference", "interactions"}, {"problems", "margin", "estimators"}]
 # Everybody may import these; they import nobody but each other.
 LEAVES = [
     "arrays",

@@ -19,9 +19,7 @@ TUNED = {
         "MOST_NEIGHBOURS": 512,
     },
     # benchmarks/detection: family-wise error in the null scenarios, and power
-    "inference.additive": {
-        "STRENGTHS": (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3),
-        "CROSS_VALIDATION_TOLERANCE": 1e-4,
+    "additive.null_model": {
         "ROUGH_BELOW": 0.01,
         "SHARE_IN_REFIT": 0.2,
         "EVIDENT_SHARE_IN_REFIT": 0.01,
@@ -30,16 +28,13 @@ TUNED = {
         "MOST_COLUMNS_PER_SAMPLE": 0.5,
         "SCREENED_COUNTS": (3, 6, 10, 20, 40, 80, 160),
         "FOUND_TERM_STRENGTH": 0.3,
-        "MOST_IN_FOLDS": 20_000,
     },
-    "inference.encoding": {
+    "additive.basis": {
         "N_FUNCTIONS": 4,
         "N_SMOOTH": 2,
         "MOST_LEVELS_AS_EIGENVECTORS": 6,
         "MOST_NOMINAL_GROUPS": 10,
         "FEWEST_SAMPLES_PER_GROUP": 10,
-    },
-    "inference.main_effect_columns": {
         "MOST_NOMINAL_DUMMIES": 100,
         "LARGEST_Z": 4.0,
         "SQUARE_PENALTY": 4.0,
@@ -54,9 +49,8 @@ TUNED = {
         "MOST_ROUGH_LEVELS": 30,
     },
     "inference.feature_evidence": {"LIGHTER": 0.1, "MOST_EXPLAINED": 0.95},
+    "additive.design": {"SMOOTH_PENALTY": 1.0, "LEVEL_PENALTY": 0.3},
     "additive.moments": {
-        "SMOOTH_PENALTY": 1.0,
-        "LEVEL_PENALTY": 0.3,
         "MOST_EXPLAINED": 0.99,
         "LARGEST_KURTOSIS": 0.1,
         "SMALLEST_MAIN_EFFECT": 1e-6,
@@ -67,17 +61,23 @@ TUNED = {
         "LARGEST_P": 0.999,
         "BODY_STARTS_AT": 0.2,
     },
-    "inference.residuals": {"SMALLEST_SHARE_LEFT": 0.05, "RANK_TOLERANCE": 1e-10},
-    "inference.ridge": {"INTERCEPT_PENALTY": 1e-3, "CONJUGATE_TOLERANCE": 1e-6},
+    "additive.residuals": {"SMALLEST_SHARE_LEFT": 0.05, "RANK_TOLERANCE": 1e-10},
+    "additive.ridge": {
+        "INTERCEPT_PENALTY": 1e-3,
+        "CONJUGATE_TOLERANCE": 1e-6,
+        "STRENGTHS": (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3),
+        "CROSS_VALIDATION_TOLERANCE": 1e-4,
+        "MOST_IN_FOLDS": 20_000,
+    },
     "inference.stepwise": {"MOST_FOUND_COLUMNS_PER_SAMPLE": 0.5, "MOST_FOUND": 50},
     # benchmarks/detection/evidence.py: coverage of the intervals
-    "inference.effects": {
+    "additive.effects": {
         "EVIDENT_SHARE": 0.1,
         "OWN_SHARE": 0.01,
         "FEWEST_LEFT": 0.5,
         "SMALLEST_LEFT": 0.1,
-        "CONFIDENCE": 0.95,
     },
+    "additive.sizes": {"CONFIDENCE": 0.95},
     "inference.power": {"POWER": 0.8, "N_FORMS": 4, "ESTIMATED_VARIANCE": 1.18},
     # benchmarks/size/test_at_size.py: what is screened, how fast the stages are
     "inference.search": {

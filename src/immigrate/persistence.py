@@ -58,6 +58,7 @@ class StoredModel(NamedTuple):
 
 def stored_types() -> dict[str, type]:
     """What a file may hold, by the names that stand in files and never change."""
+    from immigrate.additive.null_model import AdditiveModel
     from immigrate.core.forms import Cubic, Linear, Quadratic
     from immigrate.estimators._choice import Choices, Selection
     from immigrate.estimators._encoding import Encoding
@@ -65,8 +66,6 @@ def stored_types() -> dict[str, type]:
     from immigrate.estimators._variants import Samme
     from immigrate.estimators.measured_effects import Subject
     from immigrate.estimators.tested_terms import EffectSource
-    from immigrate.inference.additive import AdditiveModel
-    from immigrate.inference.links import IdentityLink, LogitLink
     from immigrate.kernels import ClassScores
     from immigrate.margin.model import MarginModel, Member, Point
     from immigrate.margin.references import References
@@ -81,9 +80,7 @@ def stored_types() -> dict[str, type]:
         "CubicForm": Cubic,
         "EffectSource": EffectSource,
         "Encoding": Encoding,
-        "IdentityLink": IdentityLink,
         "LinearForm": Linear,
-        "LogitLink": LogitLink,
         "PairColumns": PairColumns,
         "QuadraticForm": Quadratic,
         "Labels": Labels,

@@ -9,12 +9,13 @@ import time
 
 import numpy as np
 import pytest
-from inference.problems import encoded
+from additive.problems import encoded
 
 from immigrate import InteractionTest, durations
-from immigrate.inference import rows, screen_tiles, term_screen
-from immigrate.inference.additive import fitted_additive_model
-from immigrate.inference.rows import Run
+from immigrate.additive import rows
+from immigrate.additive.null_model import fitted_additive_model
+from immigrate.additive.rows import Run
+from immigrate.inference import screen_tiles, term_screen
 from immigrate.inference.term_screen import strongest_terms
 from immigrate.inference.term_sets import every_term
 
@@ -30,7 +31,7 @@ def wide_problem(n=60, p=150, seed=0):
 def test_limits_of_the_scan_lose_none_of_the_strongest(monkeypatch, count):
     monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
     data = encoded(*wide_problem())
-    contrasts, among = fitted_additive_model(data).contrasts(data), every_term(150, 2)
+    contrasts, among = fitted_additive_model(data).contrasts(), every_term(150, 2)
     everything = strongest_terms(data, contrasts, among, among.n_terms)
     found = strongest_terms(data, contrasts, among, count)
     np.testing.assert_array_equal(found.terms, everything.terms[:count])
@@ -49,13 +50,13 @@ def test_limits_leave_most_terms_without_a_p_value(monkeypatch):
 
     monkeypatch.setattr(screen_tiles.TileNull, "results", counted)
     data, among = encoded(*wide_problem()), every_term(150, 2)
-    strongest_terms(data, fitted_additive_model(data).contrasts(data), among, 7)
+    strongest_terms(data, fitted_additive_model(data).contrasts(), among, 7)
     assert sum(n_computed) < 0.3 * among.n_terms
 
 
 def test_rows_of_a_tile_can_come_in_blocks(monkeypatch):
     data, among = encoded(*wide_problem(n=300, p=30)), every_term(30, 2)
-    contrasts = fitted_additive_model(data).contrasts(data)
+    contrasts = fitted_additive_model(data).contrasts()
     expected = strongest_terms(data, contrasts, among, 50)
     monkeypatch.setattr(term_screen, "SIDE_BYTES", 1.0)
     monkeypatch.setattr(term_screen, "FEWEST_ROWS", 70)
@@ -67,7 +68,7 @@ def test_rows_of_a_tile_can_come_in_blocks(monkeypatch):
 def test_threads_do_not_change_the_scan(monkeypatch):
     monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
     data, among = encoded(*wide_problem()), every_term(150, 2)
-    contrasts = fitted_additive_model(data).contrasts(data)
+    contrasts = fitted_additive_model(data).contrasts()
     one, three = (strongest_terms(data, contrasts, among, 40, Run(n)) for n in (1, 3))
     np.testing.assert_array_equal(one.terms, three.terms)
     np.testing.assert_array_equal(one.log_p, three.log_p)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sklearn
-from inference.problems import additive_problem, encoded, mixed_problem
+from additive.problems import additive_problem, encoded, mixed_problem
 
-from immigrate.inference import term_screen
-from immigrate.inference.additive import null_model
-from immigrate.inference.residuals import Draws
-from immigrate.inference.rows import (
+from immigrate.additive.null_model import null_model
+from immigrate.additive.residuals import Draws
+from immigrate.additive.rows import (
     LazyColumns,
     Run,
     fits_whole,
     kept_bytes,
     mapped_rows,
     row_slices,
+    row_sum,
 )
+from immigrate.inference import term_screen
 from immigrate.inference.term_screen import Scan
 from immigrate.inference.term_sets import all_terms, every_term
 from immigrate.interactions import statistics
@@ -45,12 +46,15 @@ def test_an_eighth_of_the_memory_may_be_kept(memory):
 def test_blocks_of_rows_take_a_sixty_fourth_of_the_memory(memory, n_columns):
     n = 100_000
     with sklearn.config_context(working_memory=memory):
-        slices = row_slices(n, n_columns, is_whole=False)
+        slices = row_slices(n, n_columns)
     assert np.concatenate([np.arange(n)[one] for one in slices]).tolist() == list(range(n))
     size = slices[0].stop - slices[0].start
     wanted = memory * MEGABYTE // 64 // (8 * max(n_columns, 1))
     assert size == min(max(wanted, 64), n)
-    assert row_slices(n, n_columns, is_whole=True) == [slice(0, n)]
+    visited: list[slice] = []
+    with sklearn.config_context(working_memory=10_000):
+        row_sum(lambda rows: visited.append(rows) or (), n, n_columns)
+    assert visited == [slice(0, n)]
 
 
 @pytest.mark.parametrize(
@@ -77,10 +81,10 @@ def wide_and_narrow():
 def test_terms_of_a_block_are_of_one_kind_and_fit_in_memory(problem, order, n, monkeypatch):
     """Every term once, wide ones apart; padded to the widest they fit, and one more would not."""
     data = problem()
-    p, k = data.functions.is_low.shape
+    p, k = data.is_low.shape
     n_rows = len(data.weight) if n is None else n
     own = np.array([data.main_effect(a).of(slice(None)).shape[0] for a in range(p)])
-    is_wide = (data.functions.n_own > 4) | (own > 31)
+    is_wide = (data.n_own > 4) | (own > 31)
     terms = np.tile(all_terms(p, order), (60, 1))
     bytes_of_one = 8 * (k**2 + 2 + order * own.max()) * (n_rows + 5)
     # So many that one number more or less per term makes another block.
@@ -105,8 +109,9 @@ def test_terms_of_a_block_are_of_one_kind_and_fit_in_memory(problem, order, n, m
 def test_sums_of_a_term_take_as_much_memory_as_foretold(n_classes, order, problem):
     """Counted, of the widest terms: never more than foretold, and not by half less."""
     data = additive_problem(n_classes=n_classes) if problem == "even" else mixed_problem()
-    data, model = null_model(data)
-    contrasts = model.contrasts(data, Draws(7, 0))
+    model = null_model(data)
+    data = model.design
+    contrasts = model.contrasts(Draws(7, 0))
     terms = all_terms(len(data.levels), order) if order > 1 else np.arange(4)[:, None]
     foretold = sums_per_term(data, terms, contrasts)
     _, *sums = _row_sums(data, terms, contrasts, slice(0, len(data.weight)))
@@ -118,8 +123,9 @@ def test_sums_of_a_term_take_as_much_memory_as_foretold(n_classes, order, proble
 
 @pytest.mark.parametrize(("n_terms", "n_columns"), [(4, 18), (100, 18), (3, 1)])
 def test_blocks_of_a_scan_hold_one_side_in_memory(n_terms, n_columns, monkeypatch):
-    data, model = null_model(additive_problem(n=3000))
-    scan = Scan(data.functions, data.weight, model.contrasts(data), every_term(5, 2), 4)
+    model = null_model(additive_problem(n=3000))
+    data = model.design
+    scan = Scan(data, model.contrasts(), every_term(5, 2), 4)
     monkeypatch.setattr(term_screen, "SIDE_BYTES", 4e5)
     found = scan.row_blocks(n_terms, n_columns)
     assert np.concatenate([np.arange(3000)[one] for one in found]).tolist() == list(range(3000))
@@ -174,7 +180,7 @@ def test_progress_is_told_for_each_of_several_blocks():
 
 def test_progress_is_told_every_three_seconds(monkeypatch):
     now, told = [100.0], []
-    monkeypatch.setattr("immigrate.inference.rows.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("immigrate.additive.rows.time.monotonic", lambda: now[0])
     run = Run(say=told.append)
     run.stage = "screen"
     for second in (1.0, 2.9, 3.0, 5.9, 6.0, 8.9):

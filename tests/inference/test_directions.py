@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from immigrate.additive.basis import feature_levels
 from immigrate.inference.directions import Side, feature_direction, pair_direction
-from immigrate.inference.levels import feature_levels
 
 ONES = np.ones(80)
 GRID = np.linspace(-1, 1, 80)

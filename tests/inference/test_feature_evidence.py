@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sklearn
-from inference.problems import additive_problem, encoded, mixed_problem
+from additive.problems import additive_problem, encoded, mixed_problem
 
-from immigrate.inference.additive import design, null_model
+from immigrate.additive.design import low_columns, term_columns
+from immigrate.additive.families import number_outcome
+from immigrate.additive.moments import with_uncertainty, without_untestable
+from immigrate.additive.null_model import null_model
+from immigrate.additive.p_values import combined_log_p, form_results
+from immigrate.additive.ridge import INTERCEPT_PENALTY
+from immigrate.additive.rows import LazyColumns
 from immigrate.inference.feature_evidence import LIGHTER, _LeavingOut, feature_evidence
-from immigrate.inference.outcomes import number_outcome
-from immigrate.inference.ridge import INTERCEPT_PENALTY
-from immigrate.inference.rows import LazyColumns
-from immigrate.inference.term_columns import low_columns, term_columns
-from immigrate.inference.term_forms import combined_log_p, form_results
-from immigrate.inference.term_moments import with_uncertainty, without_untestable
 
 
 def number_problem():
@@ -39,8 +39,8 @@ def inverse_of_the_others(model, weight, v, penalty, is_out):
 
 def log_p_without(data, model, contrast, feature):
     """Log p of one feature given the others, for two classes or a number."""
-    Z, weight, is_number = model.Z, data.weight, data.outcome.is_number
-    is_out = design(data, model.features)[2] == feature
+    Z, weight, is_number = model.Z, data.weight, data.outcome.family.is_estimated
+    is_out = data.additive_columns(model.features)[2] == feature
     v = np.ones(len(weight)) if is_number else (model.means * (1 - model.means))[:, 0]
     full, _ = inverse_of_the_others(model, weight, v, model.penalty, is_out)
     # One Newton step from the fit takes the columns to 0 and moves the others along.
@@ -48,14 +48,14 @@ def log_p_without(data, model, contrast, feature):
     moved = full[np.ix_(~is_out, is_out)] @ beta[is_out]
     beta[~is_out] += np.linalg.solve(full[np.ix_(~is_out, ~is_out)], moved)
     beta[is_out] = 0.0
-    mu = data.outcome.link.means((Z @ beta)[:, None])[:, 0]
+    mu = data.outcome.family.means((Z @ beta)[:, None])[:, 0]
     is_evident = model.refit_penalty <= 0.02 * model.penalty
     light = model.refit_penalty * np.where(is_evident, LIGHTER, 1.0)
     _, H = inverse_of_the_others(model, weight, v, light, is_out)
     own = np.ones(len(weight)) if is_number else mu * (1 - mu)
     e = data.Y[:, 0] - mu
     r = e - own * (Z @ (H @ (Z.T @ (weight * e))))
-    C = term_columns(data.functions, np.array([[feature]]))[0]
+    C = term_columns(data, np.array([[feature]]))[0]
     cleared = C - ((Z @ H) @ (Z.T @ ((weight * own)[:, None] * C.T))).T
     if is_number:
         variance = weight * r**2 / contrast.share_left
@@ -70,15 +70,16 @@ def log_p_without(data, model, contrast, feature):
         S = with_uncertainty(S[None], raw[None], kurtosis[None])[0]
     U = C @ (weight * r) * scale
     moments = without_untestable(U[None, :, None], S[None], raw[None], kurtosis[None], 0.95)
-    forms = form_results(moments, low_columns(data.functions, np.array([[feature]])))
+    forms = form_results(moments, low_columns(data, np.array([[feature]])))
     return combined_log_p([forms])[0, 0]
 
 
 @pytest.mark.parametrize("problem", [additive_problem, mixed_problem, number_problem])
 def test_evidence_given_the_others_is_that_of_the_columns_cut(problem):
-    data, model = null_model(problem())
-    contrasts = model.contrasts(data)
-    evidence = feature_evidence(data, model, contrasts)
+    model = null_model(problem())
+    data = model.design
+    contrasts = model.contrasts()
+    evidence = feature_evidence(model, contrasts)
     expected = [log_p_without(data, model, contrasts[0], a) for a in range(len(data.levels))]
     np.testing.assert_allclose(evidence.log_p_given_others, expected, rtol=1e-5, atol=1e-9)
 
@@ -97,8 +98,8 @@ def test_names_of_three_classes_do_not_matter_to_the_evidence():
     )
     found = []
     for one in (data, renamed):
-        own, model = null_model(one)
-        found.append(feature_evidence(own, model, model.contrasts(own)))
+        model = null_model(one)
+        found.append(feature_evidence(model, model.contrasts()))
     np.testing.assert_allclose(found[0].log_p, found[1].log_p, rtol=1e-6)
     np.testing.assert_allclose(
         found[0].log_p_given_others, found[1].log_p_given_others, rtol=1e-4, atol=1e-6
@@ -115,9 +116,9 @@ def test_rows_made_again_and_again_give_the_same_evidence(p, n_classes):
     found = []
     for memory in (1024, 1e-3):
         with sklearn.config_context(working_memory=memory):
-            data, model = null_model(encoded(X, y))
+            model = null_model(encoded(X, y))
             assert isinstance(model.Z, LazyColumns) == (memory < 1)
-            found.append(feature_evidence(data, model, model.contrasts(data)))
+            found.append(feature_evidence(model, model.contrasts()))
     whole, made = found
     np.testing.assert_allclose(made.log_p, whole.log_p, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(
@@ -134,7 +135,7 @@ def test_copies_are_told_by_the_samples_that_weigh_much(of_copies, of_others):
     X, is_same = rng.normal(size=(240, 3)), np.arange(240) % 2 == 0
     X[is_same, 1] = X[is_same, 0]
     weight = np.where(is_same, of_copies, of_others)
-    data, model = null_model(encoded(X, rng.integers(0, 2, 240), weight=weight))
-    copied = _LeavingOut(data, model, model.contrasts(data))._is_copied
+    model = null_model(encoded(X, rng.integers(0, 2, 240), weight=weight))
+    copied = _LeavingOut(model, model.contrasts())._is_copied
     assert copied[0].any() == copied[1].any() == (of_copies > of_others)
     assert not copied[2].any()

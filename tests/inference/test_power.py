@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from immigrate.additive.residuals import Contrast
 from immigrate.inference.power import detectable_size
-from immigrate.inference.residuals import Contrast
 
 
 def contrast(variance, share_left=0.8, dispersion=1.0, is_estimated=False):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
+from immigrate.additive.p_values import log_chi2_tail, log_three_moment_tail
 from immigrate.inference.screen_tiles import (
     KERNEL_MARGIN,
     Marginal,

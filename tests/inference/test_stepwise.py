@@ -3,10 +3,10 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from inference.problems import encoded
+from additive.problems import encoded
 
 from immigrate import InteractionTest
-from immigrate.inference.first_order import no_effects
+from immigrate.additive.sizes import no_effects
 from immigrate.inference.search import Effort, Search, Study
 from immigrate.inference.stepwise import MOST_FOUND, found_at_once, measurable_terms
 from immigrate.interactions.adjustments import ADJUSTMENTS

@@ -5,15 +5,11 @@ from math import comb
 
 import numpy as np
 import pytest
-from inference.problems import additive_problem, encoded, mixed_problem
+from additive.problems import additive_problem, encoded, mixed_problem
 
+from immigrate.additive.null_model import fitted_additive_model
+from immigrate.additive.p_values import cauchy_combination, log_chi2_tail, log_three_moment_tail
 from immigrate.inference import term_screen
-from immigrate.inference.additive import fitted_additive_model
-from immigrate.inference.null_distributions import (
-    cauchy_combination,
-    log_chi2_tail,
-    log_three_moment_tail,
-)
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_sets import all_terms, every_term
 from immigrate.inference.term_statistics import term_results
@@ -22,8 +18,8 @@ from immigrate.inference.term_statistics import term_results
 @pytest.mark.parametrize("order", [2, 3])
 def test_every_term_is_screened_once(order):
     data = additive_problem(p=7)
-    contrasts = fitted_additive_model(data).contrasts(data)
-    screened = strongest_terms(data, contrasts, every_term(len(data.functions), order), count=1000)
+    contrasts = fitted_additive_model(data).contrasts()
+    screened = strongest_terms(data, contrasts, every_term(len(data.levels), order), count=1000)
     assert len(screened.terms) == comb(7, order)
     assert len(np.unique(screened.terms, axis=0)) == comb(7, order)
     assert np.all(np.diff(screened.log_p) >= 0)
@@ -32,8 +28,8 @@ def test_every_term_is_screened_once(order):
 @pytest.mark.parametrize("order", [2, 3])
 def test_the_screen_orders_terms_nearly_as_the_exact_statistic(order):
     data = additive_problem(n=400, p=8)
-    contrasts = fitted_additive_model(data).contrasts(data)
-    screened = strongest_terms(data, contrasts, every_term(len(data.functions), order), count=1000)
+    contrasts = fitted_additive_model(data).contrasts()
+    screened = strongest_terms(data, contrasts, every_term(len(data.levels), order), count=1000)
     exact = term_results(data, screened.terms, contrasts).log_p
     assert np.corrcoef(screened.log_p, exact)[0, 1] > 0.9
 
@@ -41,22 +37,22 @@ def test_the_screen_orders_terms_nearly_as_the_exact_statistic(order):
 @pytest.mark.parametrize("tile_bytes", [1.0, 1e4])
 def test_tile_size_does_not_matter(monkeypatch, tile_bytes):
     data = additive_problem(p=9)
-    contrasts = fitted_additive_model(data).contrasts(data)
-    expected = strongest_terms(data, contrasts, every_term(len(data.functions), 2), count=10)
+    contrasts = fitted_additive_model(data).contrasts()
+    expected = strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=10)
     monkeypatch.setattr(term_screen, "TILE_BYTES", tile_bytes)
-    result = strongest_terms(data, contrasts, every_term(len(data.functions), 2), count=10)
+    result = strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=10)
     np.testing.assert_array_equal(result.terms, expected.terms)
     np.testing.assert_allclose(result.log_p, expected.log_p, rtol=1e-9)
 
 
 def test_a_selective_screen_loses_none_of_the_strongest(monkeypatch):
     data = additive_problem(p=20)
-    contrasts = fitted_additive_model(data).contrasts(data)
+    contrasts = fitted_additive_model(data).contrasts()
     monkeypatch.setattr(term_screen, "SELECTIVE_FROM", np.inf)
-    expected = strongest_terms(data, contrasts, every_term(len(data.functions), 2), count=9)
+    expected = strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=9)
     monkeypatch.setattr(term_screen, "SELECTIVE_FROM", 0)
     np.testing.assert_array_equal(
-        strongest_terms(data, contrasts, every_term(len(data.functions), 2), count=9).terms,
+        strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=9).terms,
         expected.terms,
     )
 
@@ -64,9 +60,9 @@ def test_a_selective_screen_loses_none_of_the_strongest(monkeypatch):
 def test_memory_stays_bounded():
     rng = np.random.default_rng(0)
     data = encoded(rng.normal(size=(40, 900)), np.arange(40) % 2)
-    contrasts = fitted_additive_model(data).contrasts(data)
+    contrasts = fitted_additive_model(data).contrasts()
     tracemalloc.start()
-    strongest_terms(data, contrasts, every_term(len(data.functions), 2), count=1000)
+    strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=1000)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # U of all 404,550 pairs would take 52 MB for each of its temporaries.
@@ -82,7 +78,7 @@ def test_all_terms_are_in_lexicographic_order():
 
 def screened_one_by_one(data, pair, contrasts):
     """Statistic and log p of one pair, written out: columns uncorrelated, one variance."""
-    functions, weight = data.functions, data.weight / data.weight.sum()
+    functions, weight = data, data.weight / data.weight.sum()
     (f, low_f, one_f), (g, low_g, one_g) = (
         (functions.phi[a], functions.is_low[a], functions.single[a]) for a in pair
     )
@@ -111,8 +107,8 @@ def screened_one_by_one(data, pair, contrasts):
 
 @pytest.mark.parametrize("data", [additive_problem(p=5, n_classes=3), mixed_problem()])
 def test_the_screen_is_the_sum_that_it_stands_for(data):
-    contrasts = fitted_additive_model(data).contrasts(data)
-    screened = strongest_terms(data, contrasts, every_term(len(data.functions), 2), count=1000)
+    contrasts = fitted_additive_model(data).contrasts()
+    screened = strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=1000)
     expected = [screened_one_by_one(data, pair, contrasts) for pair in screened.terms]
     np.testing.assert_allclose(screened.statistic, [one for one, _ in expected], rtol=1e-9)
     np.testing.assert_allclose(screened.log_p, [log_p for _, log_p in expected], rtol=1e-9)
@@ -135,7 +131,7 @@ def test_the_strongest_are_the_first_of_all_in_order():
 def test_a_selective_screen_keeps_what_any_form_finds_notable(form, monkeypatch):
     """One form above its limit is enough, whatever the others say."""
     data = additive_problem(n=300, p=6)
-    contrasts = fitted_additive_model(data).contrasts(data)
+    contrasts = fitted_additive_model(data).contrasts()
     everything = strongest_terms(data, contrasts, every_term(6, 2), count=1000)
     monkeypatch.setattr(term_screen, "SELECTIVE_FROM", 0)
     monkeypatch.setattr(term_screen, "NOTABLE", 0.0 if form != "single" else np.inf)

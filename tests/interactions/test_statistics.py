@@ -5,18 +5,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from inference.problems import additive_problem, encoded, mixed_problem
+from additive.problems import additive_problem, encoded, mixed_problem
 from oracles.moments import cleared_moments, explained_covariance, raw_covariance
 from scipy import stats
 
-from immigrate.additive.moments import (
-    Moments,
-    low_columns,
-    own_main_effects,
-    phi_products,
-    term_columns,
-    with_uncertainty,
-)
+from immigrate.additive.design import low_columns, own_main_effects, phi_products, term_columns
+from immigrate.additive.moments import Moments, with_uncertainty
+from immigrate.additive.newton import Matrix
+from immigrate.additive.null_model import fitted_additive_model
 from immigrate.additive.p_values import (
     combined_log_p,
     form_results,
@@ -25,8 +21,7 @@ from immigrate.additive.p_values import (
     log_three_moment_tail,
     score_log_p,
 )
-from immigrate.inference.additive import fitted_additive_model
-from immigrate.inference.residuals import Contrast, Draws
+from immigrate.additive.residuals import Contrast, Draws
 from immigrate.interactions import statistics
 from immigrate.interactions.statistics import term_results
 
@@ -38,32 +33,32 @@ PROBLEMS = {
 
 
 def all_pairs(data):
-    return np.array(list(combinations(range(len(data.functions)), 2)))
+    return np.array(list(combinations(range(len(data.levels)), 2)))
 
 
 def test_kernel_statistic_is_a_sum_over_pairs_of_samples():
     """U'U = sum_nj r_n r_j K_a(n, j) K_b(n, j): residual hits and misses, near in both."""
     data = additive_problem(n=60)
-    r = fitted_additive_model(data).contrasts(data)[0].residual[:, 0]
+    r = fitted_additive_model(data).contrasts()[0].residual[:, 0]
     for a, b in all_pairs(data):
-        K_a, K_b = (data.functions.phi[j].T @ data.functions.phi[j] for j in (a, b))
-        U = phi_products(data.functions.phi, np.array([[a, b]]))[0] @ r
+        K_a, K_b = (data.phi[j].T @ data.phi[j] for j in (a, b))
+        U = phi_products(data.phi, np.array([[a, b]]))[0] @ r
         np.testing.assert_allclose(U @ U, r @ (K_a * K_b) @ r)
 
 
 def test_kernel_of_a_feature_is_nearly_the_centred_distance():
     data = additive_problem(n=300)
-    u = np.argsort(np.argsort(data.functions.phi[0, 0])) / 300
+    u = np.argsort(np.argsort(data.phi[0, 0])) / 300
     distance = -np.abs(u[:, None] - u)
     centred = distance - distance.mean(0) - distance.mean(1)[:, None] + distance.mean()
-    kernel = data.functions.phi[0].T @ data.functions.phi[0]
+    kernel = data.phi[0].T @ data.phi[0]
     assert np.corrcoef(kernel.ravel(), centred.ravel())[0, 1] > 0.99
 
 
 @pytest.mark.parametrize("block_bytes", [1.0, 1e5, 1e9])
 def test_block_size_does_not_matter(monkeypatch, block_bytes):
     data = mixed_problem()
-    contrasts = fitted_additive_model(data).contrasts(data, Draws(5, 0))
+    contrasts = fitted_additive_model(data).contrasts(Draws(5, 0))
     expected = term_results(data, all_pairs(data), contrasts)
     monkeypatch.setattr(statistics, "BLOCK_BYTES", block_bytes)
     result = term_results(data, all_pairs(data), contrasts)
@@ -73,15 +68,13 @@ def test_block_size_does_not_matter(monkeypatch, block_bytes):
 
 def moments_of(data, terms, contrast):
     terms = np.array(terms)
-    return cleared_moments(
-        term_columns(data.functions, terms), own_main_effects(data, terms), contrast
-    )
+    return cleared_moments(term_columns(data, terms), own_main_effects(data, terms), contrast)
 
 
 def test_columns_of_a_copied_feature_cannot_be_tested():
     """All products of a genotype with its copy are main effects; those of others are not."""
     data = mixed_problem()
-    contrast = fitted_additive_model(data).contrasts(data)[0]
+    contrast = fitted_additive_model(data).contrasts()[0]
     is_used = moments_of(data, [[3, 3], [2, 3]], contrast).is_used
     assert not is_used[0].any()
     assert is_used[1].any()
@@ -91,15 +84,15 @@ def test_columns_of_a_copied_feature_cannot_be_tested():
 def test_a_single_form_is_the_score_test_of_its_product(which):
     """r against f(x_a) f(x_b) beside the null model and the main effects of a and b."""
     data = additive_problem(n=300)
-    contrast = fitted_additive_model(data).contrasts(data)[0]
-    c = data.functions.single[0, which] * data.functions.single[3, which]
+    contrast = fitted_additive_model(data).contrasts()[0]
+    c = data.single[0, which] * data.single[3, which]
     G = own_main_effects(data, np.array([[0, 3]]))[0]
     A = np.vstack([c, G])[None]
     S = (raw_covariance(A, contrast) - explained_covariance(A, contrast))[0]
     slope = np.linalg.solve(S[1:, 1:], S[1:, 0])
     u, variance = (c - slope @ G) @ contrast.residual[:, 0], S[0, 0] - slope @ S[1:, 0]
     forms = form_results(
-        moments_of(data, [[0, 3]], contrast), low_columns(data.functions, np.array([[0, 3]]))
+        moments_of(data, [[0, 3]], contrast), low_columns(data, np.array([[0, 3]]))
     )
     expected = stats.chi2.logsf(u**2 / variance, 1)
     np.testing.assert_allclose(forms.log_p[2 + which, 0, 0], expected, rtol=1e-3)
@@ -108,13 +101,13 @@ def test_a_single_form_is_the_score_test_of_its_product(which):
 def test_own_main_effects_leave_no_trace():
     """Adding a function of a or b to the residuals changes nothing in U of the pair."""
     data = additive_problem(n=300)
-    contrast = fitted_additive_model(data).contrasts(data)[0]
+    contrast = fitted_additive_model(data).contrasts()[0]
     G = own_main_effects(data, np.array([[0, 3]]))[0]
-    F, v = contrast.explained, contrast.variance
+    F, v = contrast.explained.F, contrast.variance
     shift = (G * v - (G @ F.T) @ F).sum(axis=0)
     moved = replace(contrast, residual=contrast.residual + shift[:, None])
     base, other = (moments_of(data, [[0, 3]], one).U for one in (contrast, moved))
-    raw = np.matmul(term_columns(data.functions, np.array([[0, 3]])), shift)
+    raw = np.matmul(term_columns(data, np.array([[0, 3]])), shift)
     assert np.abs(raw).max() > 0.1
     np.testing.assert_allclose(base, other, atol=1e-3)
 
@@ -122,14 +115,14 @@ def test_own_main_effects_leave_no_trace():
 def test_a_form_without_columns_does_not_count():
     """Genotypes have no single functions: their p-value is that of kernel and score alone."""
     data, terms = mixed_problem(), np.array([[2, 3], [0, 1]])
-    contrast = fitted_additive_model(data).contrasts(data)[0]
-    forms = form_results(moments_of(data, terms, contrast), low_columns(data.functions, terms))
+    contrast = fitted_additive_model(data).contrasts()[0]
+    forms = form_results(moments_of(data, terms, contrast), low_columns(data, terms))
     np.testing.assert_array_equal(forms.weight[:, :, 0], [[1, 1], [1, 1], [0, 1], [0, 1]])
 
 
 def test_a_column_that_rests_on_a_few_samples_is_not_tested():
     data = mixed_problem()
-    contrast = fitted_additive_model(data).contrasts(data)[0]
+    contrast = fitted_additive_model(data).contrasts()[0]
     C = np.zeros((1, 2, len(data.weight)))
     C[0, 0, np.argmin(contrast.variance)] = 1.0
     C[0, 1] = np.random.default_rng(5).normal(size=len(data.weight))
@@ -140,10 +133,10 @@ def test_a_column_that_rests_on_a_few_samples_is_not_tested():
 def drawn_log_p(data, terms, n_draws, batch=5_000):
     """The log p of every term (t, n_draws) on labels drawn from the fitted null model."""
     model = fitted_additive_model(data)
-    batches, is_low = [], low_columns(data.functions, terms)
+    batches, is_low = [], low_columns(data, terms)
     for seed in range(-(-n_draws // batch)):
         forms = []
-        for contrast in model.contrasts(data, Draws(batch, seed)):
+        for contrast in model.contrasts(Draws(batch, seed)):
             drawn = replace(contrast, residual=contrast.residual[:, 1:])
             forms.append(form_results(moments_of(data, terms, drawn), is_low))
         batches.append(combined_log_p(forms))
@@ -195,7 +188,7 @@ def test_a_wide_feature_does_not_change_the_pairs_of_the_others():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(240, 2)), rng.integers(0, 60, 240), rng.choice(3, 240)])
     data = encoded(X, rng.integers(0, 2, 240), nominal=[2, 3])
-    contrasts = fitted_additive_model(data).contrasts(data)
+    contrasts = fitted_additive_model(data).contrasts()
     terms = np.array(list(combinations(range(4), 2)))
     together = term_results(data, terms, contrasts)
     for i, term in enumerate(terms):
@@ -262,7 +255,7 @@ def test_a_variance_that_rests_on_m_samples_is_enlarged_by_4_over_m(m):
     C = np.zeros((1, 1, n))
     C[0, 0, :m] = 1.5
     omega = np.full(n, 0.7)
-    nothing = np.empty((0, n))
+    nothing = Matrix(np.empty((0, n)))
     contrast = Contrast(
         residual=np.ones((n, 1)),
         variance=omega,
@@ -285,14 +278,14 @@ def test_unequal_variances_give_back_what_they_added():
     rng = np.random.default_rng(0)
     A, F, G = rng.normal(size=(2, 3, 8)), rng.normal(size=(4, 8)), rng.normal(size=(2, 8))
     nothing = np.empty((8, 0))
-    contrast = Contrast(nothing, np.ones(8), np.ones(8), 1.0, F, G)
+    contrast = Contrast(nothing, np.ones(8), np.ones(8), 1.0, Matrix(F), Matrix(G))
     for a, found in zip(A, explained_covariance(A, contrast)):
         np.testing.assert_allclose(found, a @ F.T @ F @ a.T - a @ G.T @ G @ a.T, atol=1e-12)
 
 
 def test_the_statistic_is_the_kernel_form_over_its_mean():
     data = additive_problem(n=200, n_classes=3)
-    contrasts = fitted_additive_model(data).contrasts(data)
+    contrasts = fitted_additive_model(data).contrasts()
     terms = all_pairs(data)
     found = term_results(data, terms, contrasts).statistic
     expected = np.zeros(len(terms))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from immigrate.additive.moments import moments_of, sums_of
-from immigrate.inference.explained import explained_by
 
 ALL = slice(None)
 
@@ -18,8 +17,7 @@ def raw_covariance(A, contrast):
 def explained_covariance(A, contrast):
     """(AF')(AF')' - (AG')(AG')', the part that the refit of the null model takes out of A'r."""
     explained, added = (
-        one.covariance(one.partial(A, ALL))
-        for one in map(explained_by, (contrast.explained, contrast.added))
+        one.covariance(one.partial(A, ALL)) for one in (contrast.explained, contrast.added)
     )
     return explained - added
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from immigrate import InteractionTest
-from immigrate.inference.ridge import ridge_coefficients
+from immigrate.additive.ridge import ridge_coefficients
 from methods import Evidence
 
 N_DRAWS = 39

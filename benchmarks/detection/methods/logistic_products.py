@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from immigrate.inference.links import LOGIT
-from immigrate.inference.ridge import information_matrix, ridge_coefficients
+from immigrate.additive.families import CLASSES
+from immigrate.additive.ridge import information_matrix, ridge_coefficients
 from immigrate.interactions.adjustments import PValues, holm
 from methods import Evidence
 
@@ -20,7 +20,7 @@ def product_p_value(X, y, a, b):
     beta = ridge_coefficients(
         Z, y[:, None].astype(float), weight, penalty, np.zeros((Z.shape[1], 1))
     )
-    information = information_matrix(Z, LOGIT.means(Z @ beta), weight)
+    information = information_matrix(Z, CLASSES.means(Z @ beta), weight)
     variance = np.linalg.inv(information + np.diag(penalty))[-1, -1]
     return 2 * stats.norm.sf(abs(beta[-1, 0]) / np.sqrt(variance))
 

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from immigrate.additive.basis import N_SINGLE
 from immigrate.additive.moments import Moments
 from immigrate.arrays import Array, Mask
-from immigrate.inference.encoding import N_SINGLE
 
 # Below this p the three-moment match hands over to the saddlepoint.
 TAIL_STARTS_AT = 0.01

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from immigrate.additive.effects import Term
+from immigrate.additive.sizes import Sizes
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.estimators.measured_effects import MeasuredEffects
-from immigrate.inference.effects import Sizes, Term
 from immigrate.inference.feature_evidence import FeatureEvidence
 from immigrate.inference.search import Search
 from immigrate.inference.stepwise import Found

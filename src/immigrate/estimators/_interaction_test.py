@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.additive.rows import Run
 from immigrate.checks import (
     FROM_DTYPE,
     check_count,
@@ -26,7 +27,6 @@ from immigrate.estimators.asked import asked_question, halves
 from immigrate.estimators.base import fitting
 from immigrate.estimators.measured_effects import Subject
 from immigrate.estimators.tested_terms import Findings, Settings
-from immigrate.inference.rows import Run
 from immigrate.inference.search import Effort
 from immigrate.interactions.adjustments import adjustment_of, with_draws
 from immigrate.kernels.threads import one_blas_thread

@@ -10,11 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
+from immigrate.additive.basis import Levels
+from immigrate.additive.effects import Term
+from immigrate.additive.sizes import CONFIDENCE
+from immigrate.additive.surfaces import MOST_SHOWN_AS_LEVELS
 from immigrate.arrays import Array, Codes
 from immigrate.estimators.measured_effects import MeasuredEffects, level_text
-from immigrate.inference.effects import CONFIDENCE, Term
-from immigrate.inference.levels import Levels
-from immigrate.inference.surfaces import MOST_SHOWN_AS_LEVELS
 
 if TYPE_CHECKING:
     from immigrate.table import Table

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.additive.design import table_design
+from immigrate.additive.ridge import sample_order
 from immigrate.arrays import Codes, Mask
 from immigrate.checks import named_mask, named_position
-from immigrate.estimators.tested_terms import Question, encoded
-from immigrate.inference.folds import row_order
+from immigrate.estimators.tested_terms import Question
 from immigrate.table import Table
 
 PAIRS = "pairs is to be one feature, a list of pairs, or two lists of features; got {!r}."
@@ -70,11 +71,8 @@ def halves(read: Table, share: float) -> tuple[Table, Table]:
 
     Which is which depends on the data alone.
     """
-    data, _ = encoded(read)
-    codes = np.array([levels.code for levels in data.levels]).reshape(-1, len(read.values)).T
-    is_nominal = [levels.is_nominal for levels in data.levels]
-    strata = data.outcome.strata
-    order = row_order(codes, strata, data.weight, is_nominal)
+    design = table_design(read)
+    strata, order = design.outcome.strata, sample_order(design)
     is_out = np.zeros(len(order), dtype=bool)
     for stratum in np.unique(strata):
         own = order[strata[order] == stratum]

@@ -12,12 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
+from immigrate.additive.basis import Levels
+from immigrate.additive.effects import EffectModel, Term
+from immigrate.additive.null_model import fitted_on
+from immigrate.additive.sizes import Sizes
+from immigrate.additive.surfaces import Surface, surface
 from immigrate.arrays import Array, Codes
-from immigrate.inference.additive import fitted_on
 from immigrate.inference.directions import Side, feature_direction, pair_direction
-from immigrate.inference.effects import EffectModel, Sizes, Term
-from immigrate.inference.levels import Levels
-from immigrate.inference.surfaces import Surface, surface
 from immigrate.table import Table
 
 FLAGS = ("True", "False")
@@ -86,7 +87,7 @@ class MeasuredEffects:
     ----------
     model : EffectModel
     columns : ndarray
-        The column of the table that each feature of `model.data` is.
+        The column of the table that each feature of `model.design` is.
     read : Table
         The samples.
     subject : Subject
@@ -160,7 +161,7 @@ class MeasuredEffects:
     @cached_property
     def _beyond_covariates(self) -> Array:
         """The outcome, less what is adjusted for: a confounder may turn a direction round."""
-        data = self.model.data
+        data = self.model.design
         if not data.adjusted:
             return data.Y
         return data.Y - fitted_on(data, np.array(sorted(data.adjusted), dtype=np.intp)).means
@@ -172,10 +173,10 @@ class MeasuredEffects:
 
     def levels(self, column: int) -> Levels:
         """The distinct values of a column that varies."""
-        return self.model.data.levels[int(np.flatnonzero(self.columns == column)[0])]
+        return self.model.design.levels[int(np.flatnonzero(self.columns == column)[0])]
 
     def _side(self, feature: int) -> Side:
-        column, levels = int(self.columns[feature]), self.model.data.levels[feature]
+        column, levels = int(self.columns[feature]), self.model.design.levels[feature]
         text = level_text(self.read, column, levels)
         return Side(str(self.read.reader.names[column]), levels, text)
 

@@ -16,6 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from immigrate.additive.design import Design, table_design
+from immigrate.additive.effects import Term, effect_model
+from immigrate.additive.null_model import AdditiveModel, NullModel, null_model
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import announce
 from immigrate.estimators._evidence_tables import (
@@ -28,14 +31,8 @@ from immigrate.estimators._evidence_tables import (
 )
 from immigrate.estimators.measured_effects import MeasuredEffects, Subject
 from immigrate.inference import search as search_limits
-from immigrate.inference.additive import AdditiveModel, null_model
-from immigrate.inference.effects import Term, effect_model
-from immigrate.inference.encoding import Encoded, interaction_functions
 from immigrate.inference.feature_evidence import FeatureEvidence, feature_evidence
-from immigrate.inference.levels import feature_levels
-from immigrate.inference.outcomes import class_outcome, number_outcome
 from immigrate.inference.power import detectable_size
-from immigrate.inference.rows import kept_columns
 from immigrate.inference.search import Effort, Search, Study, searched_terms
 from immigrate.inference.stepwise import (
     Found,
@@ -54,26 +51,6 @@ if TYPE_CHECKING:
     from immigrate.estimators._interaction_test import InteractionTest
 
 ORDER_NAMES = {2: "pair", 3: "triple"}
-
-
-def encoded(table: Table, adjusted: Mask | None = None) -> tuple[Encoded, Codes]:
-    """Levels and functions of the features that vary, and the positions of these features."""
-    n = len(table.values)
-    weight = np.ones(n) if table.weight is None else table.weight.as_counts()
-    X = table.values.astype(np.float64, copy=False)
-    levels = [
-        feature_levels(x, weight, bool(is_nominal))
-        for x, is_nominal in zip(X.T, table.reader.is_nominal)
-    ]
-    varied = np.flatnonzero([level.n_levels > 1 for level in levels])
-    levels = [levels[j] for j in varied]
-    functions = interaction_functions(levels, n)
-    out = [] if adjusted is None else np.flatnonzero(adjusted[varied]).tolist()
-    if table.outcome.numbers is not None:
-        outcome = number_outcome(table.outcome.numbers, weight)
-    else:
-        outcome = class_outcome(table.outcome.codes, int(table.outcome.codes.max()) + 1)
-    return Encoded(levels, functions, outcome, weight, adjusted=frozenset(out)), varied
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,21 +103,19 @@ class EffectSource:
 
     def effects(self, *more: Term) -> MeasuredEffects:
         """The model of effects, with more pairs beside those found."""
-        data, columns = encoded(self.read, self.adjusted)
-        place = places_of(columns)
+        design = table_design(self.read, adjusted=self.adjusted)
+        place = places_of(design.columns)
         rough = frozenset(place[c] for c in self.rough if c in place)
-        return self.effects_on(replace(data, rough=rough), columns, more)
+        return self.effects_on(replace(design, rough=rough), more)
 
-    def effects_on(
-        self, data: Encoded, columns: Codes, more: Sequence[Term] = ()
-    ) -> MeasuredEffects:
+    def effects_on(self, design: Design, more: Sequence[Term] = ()) -> MeasuredEffects:
         """The same on samples that are encoded already."""
-        place = places_of(columns)
+        place = places_of(design.columns)
         wanted = dict.fromkeys((*self.pairs, *more))
         terms = [tuple(place[c] for c in pair) for pair in wanted if place.keys() >= set(pair)]
         kept = np.array([place[c] for c in self.features if c in place], dtype=np.intp)
-        model = effect_model(data, kept, terms, self.strength)
-        return MeasuredEffects(model, columns, self.read, self.subject)
+        model = effect_model(design, kept, terms, self.strength)
+        return MeasuredEffects(model, design.columns, self.read, self.subject)
 
 
 def places_of(columns: Codes) -> dict[int, int]:
@@ -168,8 +143,9 @@ class Question:
     groups: tuple[Mask, Mask] | None = None
     listed: Codes | None = None
 
-    def terms(self, columns: Codes, tested: Codes) -> TermSet:
-        """The terms among the features that vary, whose columns these are."""
+    def terms(self, design: Design) -> TermSet:
+        """The terms among the features that vary."""
+        columns, tested = design.columns, design.tested
         every = every_term(len(columns), self.order, tested)
         if self.groups is not None:
             left, right = (group[columns] & every.left for group in self.groups)
@@ -212,17 +188,17 @@ class Settings:
 
         Effects are those of the samples `held_out`, where there are any.
         """
-        read_data, columns = encoded(read, self.question.adjusted)
-        read_data = replace(read_data, run=self.effort.run)
-        self._foretell(read_data, columns)
+        design = table_design(read, adjusted=self.question.adjusted, run=self.effort.run)
+        columns = design.columns
+        self._foretell(design)
         self.effort.run.stage = "null model"
-        data, null = null_model(read_data)
-        public = replace(null, features=columns[null.features], Z=kept_columns(null.Z))
+        null = null_model(design)
+        data, public = null.design, null.kept()
         self.say(of_the_null_model(public))
-        tested = self._tested(Study(data, self.adjustment, self.effort), null, columns)
+        tested = self._tested(Study(data, self.adjustment, self.effort), null)
         self.effort.run.stage = "evidence for features"
-        contrasts = null.contrasts(data)
-        features = self._features(feature_evidence(data, null, contrasts))
+        contrasts = null.contrasts()
+        features = self._features(feature_evidence(null, contrasts))
         named = Named(np.array(read.reader.names, dtype=object), columns)
         found = tuple(named.columns_of(measurable_terms(data, tested.terms_found)))
         source = EffectSource(
@@ -236,7 +212,7 @@ class Settings:
             self.subject,
         )
         self.effort.run.stage = "sizes of effects"
-        effects = source.effects_on(data, columns) if held_out is None else source.effects()
+        effects = source.effects_on(data) if held_out is None else source.effects()
         unit, deviance = data.outcome.unit, null.intercept_deviance * data.n
         table = term_table(tested, named, effects, unit=unit, deviance=deviance)
         n_tests = tested.search.n_tests
@@ -251,23 +227,23 @@ class Settings:
             replace(source, strength=effects.model.strength),
         )
 
-    def _foretell(self, data: Encoded, columns: Codes) -> None:
+    def _foretell(self, design: Design) -> None:
         """Say how long it will take, if that is long."""
-        among = self.question.terms(columns, data.tested)
+        among = self.question.terms(design)
         effort = self.effort
         duration = search_limits.predicted_duration(
-            data, among, effort.n_refined, effort.run.n_jobs
+            design, among, effort.n_refined, effort.run.n_jobs
         )
         announce("InteractionTest", duration.seconds, duration.advice)
 
-    def _tested(self, study: Study, null: AdditiveModel, columns: Codes) -> TestedTerms:
+    def _tested(self, study: Study, null: NullModel) -> TestedTerms:
         """The terms that are asked for, against the null model; triples also against pairs."""
-        order, model, tested = self.question.order, null, study.data.tested
+        order, model, design = self.question.order, null, study.data
         if order == 3:
-            pairs = searched_terms(study, model, every_term(len(columns), 2, tested))
+            pairs = searched_terms(study, model, every_term(len(design.columns), 2, design.tested))
             model = self._stepwise(study, model, pairs).model
             self.say(f"{len(model.terms)} pairs found and added to the null model")
-        search = searched_terms(study, model, self.question.terms(columns, tested))
+        search = searched_terms(study, model, self.question.terms(design))
         self.say(f"{search.n_tests} {ORDER_NAMES[order]}s tested")
         found = self._found(study, model, search)
         self.say(f"{len(found)} {ORDER_NAMES[order]}s found")
@@ -283,12 +259,12 @@ class Settings:
     def _adjusted(self, log_p: Array) -> Array:
         return self.adjustment.for_features.log_adjusted(PValues(log_p))
 
-    def _found(self, study: Study, model: AdditiveModel, search: Search) -> list[Found]:
+    def _found(self, study: Study, model: NullModel, search: Search) -> list[Found]:
         if self.is_stepwise:
             return self._stepwise(study, model, search).found
         return found_at_once(study, search, self.alpha)
 
-    def _stepwise(self, study: Study, model: AdditiveModel, search: Search) -> Stepwise:
+    def _stepwise(self, study: Study, model: NullModel, search: Search) -> Stepwise:
         """Terms found one by one; says so where a limit ends the search."""
         steps = stepwise_terms(study, model, search, self.alpha)
         if steps.limit:

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.additive.basis import (
+    FEWEST_SAMPLES_PER_GROUP,
+    MOST_LEVELS_AS_EIGENVECTORS,
+    Levels,
+    mid_ranks,
+)
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.inference.encoding import FEWEST_SAMPLES_PER_GROUP, MOST_LEVELS_AS_EIGENVECTORS
-from immigrate.inference.levels import Levels, mid_ranks
 
 MOST_CELLS = 3
 """Levels, or pairs of levels, that a sentence names."""

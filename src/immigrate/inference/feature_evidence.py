@@ -20,34 +20,22 @@ from functools import cached_property
 
 import numpy as np
 
-from immigrate.arrays import Array, Codes, Mask
-from immigrate.inference.additive import (
-    EVIDENT_SHARE_IN_REFIT,
-    AdditiveModel,
-    design,
-    fitted_on,
-)
-from immigrate.inference.encoding import N_SINGLE, Encoded
-from immigrate.inference.first_order import FirstOrder, first_order
-from immigrate.inference.residuals import SMALLEST_SHARE_LEFT, Contrast
-from immigrate.inference.ridge import INTERCEPT_PENALTY, information_matrix
-from immigrate.inference.rows import (
-    LazyColumns,
-    added,
-    block_sum,
-    fits_whole,
-    mapped_rows,
-    product,
-    row_slices,
-)
-from immigrate.inference.term_columns import (
+from immigrate.additive.basis import N_SINGLE
+from immigrate.additive.design import (
+    Design,
     column_penalty,
     low_columns,
     term_columns,
     term_squares,
 )
-from immigrate.inference.term_forms import combined_log_p, form_results
-from immigrate.inference.term_moments import Moments, with_uncertainty, without_untestable
+from immigrate.additive.moments import Moments, with_uncertainty, without_untestable
+from immigrate.additive.null_model import EVIDENT_SHARE_IN_REFIT, NullModel, fitted_on
+from immigrate.additive.p_values import combined_log_p, form_results
+from immigrate.additive.residuals import SMALLEST_SHARE_LEFT, Contrast
+from immigrate.additive.ridge import INTERCEPT_PENALTY, information_matrix
+from immigrate.additive.rows import LazyColumns, block_sum, row_sum
+from immigrate.additive.sizes import FirstOrder, first_order
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.inference.term_statistics import term_results
 
 # Of a feature with a copy in the table nothing must be left once the copy is in the model: what a
@@ -76,19 +64,18 @@ class FeatureEvidence:
     effects: FirstOrder
 
 
-def feature_evidence(
-    data: Encoded, model: AdditiveModel, contrasts: list[Contrast]
-) -> FeatureEvidence:
+def feature_evidence(model: NullModel, contrasts: list[Contrast]) -> FeatureEvidence:
     """Every feature that terms are made of, on its own and given the others.
 
     `contrasts` are those of the model.
     """
+    data = model.design
     terms = data.tested[:, None]
     empty = fitted_on(data, np.array(sorted(data.adjusted), dtype=np.intp))
-    alone = term_results(data, terms, empty.contrasts(data))
+    alone = term_results(data, terms, empty.contrasts())
     given = term_results(data, terms, contrasts, with_effects=True)
     log_p, effects = given.log_p.copy(), given.effects
-    leaving = _LeavingOut(data, model, contrasts)
+    leaving = _LeavingOut(model, contrasts)
     places = np.flatnonzero(np.isin(data.tested, model.features))
     # Rows that are made for every sum are made for several features at a time.
     n_together = FEATURES_TOGETHER if isinstance(model.Z, LazyColumns) else 1
@@ -114,32 +101,32 @@ class _Without:
 class _LeavingOut:
     """The additive model with one feature left out."""
 
-    data: Encoded
-    model: AdditiveModel
+    model: NullModel
     contrasts: list[Contrast]
+
+    @property
+    def data(self) -> Design:
+        """The samples of the model."""
+        return self.model.design
 
     def evidence(self, features: Codes) -> list[tuple[float, FirstOrder]]:
         """Log p of features of the model, each left out by itself, and their effects."""
-        functions, moments = self.data.functions, self._moments(self._without(features))
+        moments = self._moments(self._without(features))
         squares = term_squares(self.data, features[:, None])
         found = []
         for place, feature in enumerate(features):
             terms, own = np.array([[feature]]), moments[place]
-            is_low = low_columns(functions, terms)
+            is_low = low_columns(self.data, terms)
             combined = combined_log_p([form_results(one, is_low) for one in own])
-            penalty = column_penalty(functions, terms, squares[place : place + 1] / self.data.n)
+            penalty = column_penalty(self.data, terms, squares[place : place + 1] / self.data.n)
             found.append((float(combined[0, 0]), first_order(own, penalty, self.contrasts)))
         return found
-
-    @cached_property
-    def _owner(self) -> Codes:
-        return design(self.data, self.model.features)[2]
 
     @cached_property
     def _inverses(self) -> tuple[Array, Array]:
         """H with the penalty of the fit, and with that of the refit."""
         model = self.model
-        information = information_matrix(model.Z, model.means, self.data.weight, model.link)
+        information = information_matrix(model.Z, model.means, self.data.weight, model.family)
         # Columns have one of two shares of the penalty; twice the smaller one tells them apart
         # whatever is rounded.
         is_light = model.refit_penalty <= 2 * EVIDENT_SHARE_IN_REFIT * model.penalty
@@ -153,18 +140,18 @@ class _LeavingOut:
 
     def _without(self, features: Codes) -> list[_Without]:
         """Means and cleared residuals of the models without one of the features each."""
-        outs = [np.tile(self._owner == a, self.model.means.shape[1]) for a in features]
+        outs = [np.tile(self.model.owner == a, self.model.means.shape[1]) for a in features]
         coefficients = [self._coefficients(is_out) for is_out in outs]
-        means = [self.model.link.means(logits) for logits in self._products(coefficients)]
+        means = [self.model.family.means(logits) for logits in self._products(coefficients)]
         residuals = self._cleared_residuals(means, outs)
         return [_Without(int(a), *rest) for a, *rest in zip(features, outs, means, residuals)]
 
     def _products(self, matrices: list[Array]) -> list[Array]:
         """Z times each of several matrices, in one pass over the rows."""
         if len(matrices) == 1:
-            return [product(self.model.Z, matrices[0])]
+            return [self.model.Z @ matrices[0]]
         widths = np.cumsum([one.shape[1] for one in matrices])[:-1]
-        return np.split(product(self.model.Z, np.column_stack(matrices)), widths, axis=1)
+        return np.split(self.model.Z @ np.column_stack(matrices), widths, axis=1)
 
     def _coefficients(self, is_out: Mask) -> Array:
         """Those of the fit without the columns: (m, n_logits)."""
@@ -177,7 +164,7 @@ class _LeavingOut:
 
     def _cleared_residuals(self, means: list[Array], outs: list[Mask]) -> list[Array]:
         """What the other columns leave of e: r = e - V Z_o H_o Z_o' e, (n, n_logits)."""
-        weight, link = self.data.weight, self.model.link
+        weight, family = self.data.weight, self.model.family
         errors = [self.data.Y - mu for mu in means]
 
         def gradients(rows: slice, Z: Array) -> tuple[Array, ...]:
@@ -187,13 +174,8 @@ class _LeavingOut:
             self._solved(gradient.T.ravel()[:, None], is_out).reshape(gradient.shape[1], -1).T
             for gradient, is_out in zip(block_sum(self.model.Z, gradients), outs)
         ]
-        cleared, logits = [], range(means[0].shape[1])
-        for e, mu, moved in zip(errors, means, self._products(steps)):
-            refitted = [
-                sum(link.covariance(mu, c, d) * moved[:, d] for d in logits) for c in logits
-            ]
-            cleared.append(e - np.column_stack(refitted))
-        return cleared
+        products = zip(errors, means, self._products(steps))
+        return [e - family.moved(mu, moved[:, :, None])[:, :, 0] for e, mu, moved in products]
 
     def _solved(self, right: Array, is_out: Mask) -> Array:
         """H_o times the rows of `right` that are not left out, 0 in the others."""
@@ -215,15 +197,14 @@ class _LeavingOut:
     @cached_property
     def _is_copied(self) -> dict[int, Mask]:
         """Which functions of each feature of the model another one has as well: (k,)."""
-        features, weight, functions = self.model.features, self.data.weight, self.data.functions
-        n, n_columns = len(weight), len(features) * (functions.is_low.shape[1] + N_SINGLE)
+        data, features, weight = self.data, self.model.features, self.data.weight
+        n_columns = len(features) * (data.is_low.shape[1] + N_SINGLE)
 
         def products(rows: slice) -> tuple[Array]:
-            C = term_columns(functions, features[:, None], rows).transpose(1, 0, 2)  # (k, f, n)
+            C = term_columns(data, features[:, None], rows).transpose(1, 0, 2)  # (k, f, n)
             return (np.matmul(C * weight[rows], C.transpose(0, 2, 1)),)
 
-        slices = row_slices(n, n_columns, is_whole=fits_whole(n, n_columns))
-        (likeness,) = added(mapped_rows(products, slices, self.data.run))  # (k, f, f)
+        (likeness,) = row_sum(products, len(weight), n_columns, data.run)  # (k, f, f)
         size = np.sqrt(np.maximum(np.einsum("kff->kf", likeness), TINY))
         likeness = (likeness / size[:, :, None] / size[:, None, :]) ** 2
         # Every function is like itself.
@@ -232,7 +213,7 @@ class _LeavingOut:
 
     def _moments(self, without: list[_Without]) -> list[list[Moments]]:
         """U and S of the functions of each feature, for every logit."""
-        is_number, logits = self.data.outcome.is_number, range(without[0].mu.shape[1])
+        logits = range(without[0].mu.shape[1])
         # X = H_o Z'VC: what the others explain of the functions.
         B = block_sum(self.model.Z, lambda rows, Z: self._outer_products(rows, Z, without))
         K, m = len(logits), self.model.Z.shape[1]
@@ -240,7 +221,7 @@ class _LeavingOut:
             [self._solved(B[i * K + c], one.is_out).reshape(K, m, -1) for c in logits]
             for i, one in enumerate(without)
         ]
-        kind = self._number_sums if is_number else self._class_sums
+        kind = self._estimated_sums if self.model.family.is_estimated else self._known_sums
         sums = block_sum(
             self.model.Z,
             lambda rows, Z: tuple(
@@ -263,37 +244,37 @@ class _LeavingOut:
         return found
 
     def _functions_of(self, feature: int, rows: slice) -> Array:
-        return term_columns(self.data.functions, np.array([[feature]]), rows)[0]
+        return term_columns(self.data, np.array([[feature]]), rows)[0]
 
     def _outer_products(self, rows: slice, Z: Array, without: list[_Without]) -> tuple[Array, ...]:
         """B = Z'VC of each feature and logit, the blocks of all logits below each other."""
-        covariance, weight = self.model.link.covariance, self.data.weight[rows]
+        spread, weight = self.model.family.spread, self.data.weight[rows]
         found = []
         for one in without:
             C, mu = self._functions_of(one.feature, rows), one.mu[rows]
             logits = range(mu.shape[1])
             for c in logits:
-                blocks = [Z.T @ ((weight * covariance(mu, d, c))[:, None] * C.T) for d in logits]
+                blocks = [Z.T @ spread(mu, weight, d, c, C.T) for d in logits]
                 found.append(np.vstack(blocks))
         return tuple(found)
 
-    def _class_sums(
+    def _known_sums(
         self, rows: slice, Z: Array, c: int, one: _Without, X: Array
     ) -> tuple[Array, ...]:
         """Sums over rows: C r, C'VC, what comes back of the others, fourth cumulants, sizes."""
         C, weight = self._functions_of(one.feature, rows), self.data.weight[rows]
         mu, r = one.mu[rows], one.r[rows, c]
-        v = self.model.link.covariance(mu, c, c)
+        variance, fourth_cumulant = self.model.family.cumulants(mu, weight, c)
         return (
             C @ (weight * r),
-            (C * (weight * v)) @ C.T,
+            (C * variance) @ C.T,
             self._of_classes(mu, weight, [Z @ x for x in X]),
-            C**4 @ (weight * v * (1 - 6 * v)),
-            np.asarray(weight @ v),
+            C**4 @ fourth_cumulant,
+            np.asarray(np.sum(variance)),
             np.asarray(weight @ r**2),
         )
 
-    def _number_sums(
+    def _estimated_sums(
         self, rows: slice, Z: Array, c: int, one: _Without, X: Array
     ) -> tuple[Array, ...]:
         """The same with variances that are squares of the residuals."""
@@ -311,7 +292,7 @@ class _LeavingOut:
         self, one: _Without, c: int, sums: tuple[Array, ...], B: Array, X: Array
     ) -> Moments:
         """U and S from their sums, without the columns that cannot be tested."""
-        if self.data.outcome.is_number:
+        if self.model.family.is_estimated:
             U, raw, S, kurtosis = (part[None] for part in sums)
             S = with_uncertainty(S, raw, kurtosis)
         else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from immigrate.inference.residuals import Contrast
+from immigrate.additive.residuals import Contrast
 
 POWER = 0.8
 N_FORMS = 4
@@ -27,7 +27,7 @@ def detectable_size(contrasts: list[Contrast], n_tests: int, alpha: float, unit:
     --------
     >>> import numpy as np
     >>> from immigrate.inference.power import detectable_size
-    >>> from immigrate.inference.residuals import Contrast
+    >>> from immigrate.additive.residuals import Contrast
     >>> quarter, nothing = np.full(400, 0.25), np.empty((0, 400))
     >>> even = Contrast(nothing.T, quarter, quarter, 1.0, nothing, nothing)
     >>> round(detectable_size([even], n_tests=105, alpha=0.05, unit=1.0), 2)

@@ -12,13 +12,11 @@ from itertools import product as every_pair
 import numpy as np
 from scipy import special
 
+from immigrate.additive.design import Design, phi_products
+from immigrate.additive.p_values import FormResult, log_chi2_tail, log_three_moment_tail
+from immigrate.additive.residuals import Contrast
+from immigrate.additive.rows import Rows
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.inference.encoding import Functions
-from immigrate.inference.null_distributions import log_chi2_tail, log_three_moment_tail
-from immigrate.inference.residuals import Contrast
-from immigrate.inference.rows import Rows
-from immigrate.inference.term_columns import phi_products
-from immigrate.inference.term_forms import FormResult
 
 # Limits of forms are a little lower than they need be, so that rounding drops no term.
 A_LITTLE_LESS, KERNEL_MARGIN = 1 - 1e-9, 0.02
@@ -60,19 +58,19 @@ class Side:
         return np.einsum("kan,kan->an", self.columns, self.columns)
 
 
-def side_of(functions: Functions, terms: Codes, weight: Array, rows: Rows, k: int) -> Side:
+def side_of(design: Design, terms: Codes, rows: Rows, k: int) -> Side:
     """`k` functions of each feature."""
     features, position = np.unique(terms, return_inverse=True)
-    columns = phi_products(functions.phi_of(features, rows, k), position.reshape(terms.shape))
-    squares = columns**2 @ weight[rows]
+    columns = phi_products(design.phi_of(features, rows, k), position.reshape(terms.shape))
+    squares = columns**2 @ design.weight[rows]
     columns = np.ascontiguousarray(columns.transpose(1, 0, 2))
     if terms.shape[1] == 1:
         own = terms[:, 0]
         single = np.zeros((0, len(terms), columns.shape[2]))
-        if functions.has_single[own].any():
-            single = np.ascontiguousarray(functions.single_of(own, rows).transpose(1, 0, 2))
+        if design.has_single[own].any():
+            single = np.ascontiguousarray(design.single_of(own, rows).transpose(1, 0, 2))
         return Side(
-            terms, columns, squares, functions.is_low[own, :k], functions.has_single[own], single
+            terms, columns, squares, design.is_low[own, :k], design.has_single[own], single
         )
     # A side of pairs belongs to triples, whose columns all enter the score.
     nothing = np.zeros((0, len(terms), columns.shape[2]))

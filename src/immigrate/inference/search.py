@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from immigrate.additive.basis import N_SINGLE
+from immigrate.additive.design import Design
+from immigrate.additive.null_model import NullModel
+from immigrate.additive.residuals import Contrast
+from immigrate.additive.rows import ALONE, Run
+from immigrate.additive.sizes import FirstOrder
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import SearchDuration, SearchSize, exceeds_exact_tests
-from immigrate.inference.additive import AdditiveModel
-from immigrate.inference.encoding import N_SINGLE, Encoded
-from immigrate.inference.first_order import FirstOrder
-from immigrate.inference.residuals import Contrast
-from immigrate.inference.rows import ALONE, Run
 from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
 from immigrate.inference.term_sets import TermSet
 from immigrate.inference.term_statistics import TermResult, is_short, term_results
@@ -50,7 +51,7 @@ class Effort:
 class Study:
     """What stays the same from the first search to the last: the data and how to treat them."""
 
-    data: Encoded
+    data: Design
     adjustment: Adjustment
     effort: Effort
 
@@ -92,7 +93,7 @@ class Search:
         return adjusted
 
 
-def needs_screening(data: Encoded, model: AdditiveModel, n_terms: int) -> bool:
+def needs_screening(data: Design, model: NullModel, n_terms: int) -> bool:
     """Whether there are too many terms to test each one exactly."""
     # F has no more rows than Z has columns, and none more than there are samples.
     n_columns = min(model.Z.shape[1], len(data.weight))
@@ -100,7 +101,7 @@ def needs_screening(data: Encoded, model: AdditiveModel, n_terms: int) -> bool:
 
 
 def predicted_duration(
-    data: Encoded, among: TermSet, n_refined: int | None, n_jobs: int | None
+    data: Design, among: TermSet, n_refined: int | None, n_jobs: int | None
 ) -> SearchDuration:
     """How long a test will take, from the shape of the data alone."""
     n, n_logits = data.Y.shape
@@ -114,7 +115,7 @@ def predicted_duration(
         n_logits=n_logits,
         n_features=len(data.levels),
         n_columns=m,
-        n_functions=data.functions.is_low.shape[1],
+        n_functions=data.is_low.shape[1],
         n_single=N_SINGLE,
         n_terms=float(among.n_terms),
         n_exact=min(float(among.n_terms), few) if is_scanned else float(among.n_terms),
@@ -123,11 +124,11 @@ def predicted_duration(
     return size.duration(effective_n_jobs(n_jobs))
 
 
-def searched_terms(study: Study, model: AdditiveModel, among: TermSet) -> Search:
+def searched_terms(study: Study, model: NullModel, among: TermSet) -> Search:
     """Test the terms of a set against the model."""
     data, effort, draws = study.data, study.effort, study.adjustment.draws
     n_tests = among.n_terms
-    contrasts = model.contrasts(data, draws)
+    contrasts = model.contrasts(draws)
     is_listed = among.listed is not None
     # A list of pairs is short, and is always tested exactly.
     if is_listed or (effort.n_refined is None and not needs_screening(data, model, n_tests)):

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.inference.additive import AdditiveModel, with_term
-from immigrate.inference.encoding import Encoded
-from immigrate.inference.first_order import no_effects
+from immigrate.additive.design import Design, term_squares
+from immigrate.additive.null_model import NullModel, with_term
+from immigrate.additive.sizes import no_effects
 from immigrate.inference.search import Search, Study, exact_results, sorted_search
-from immigrate.inference.term_columns import term_squares
 from immigrate.inference.term_statistics import TermResult
 
 # The null model must not outgrow the data: 18 columns per pair, half the samples at most.
@@ -42,11 +41,11 @@ class Stepwise:
     """
 
     found: list[Found]
-    model: AdditiveModel
+    model: NullModel
     limit: str = ""
 
 
-def stepwise_terms(study: Study, model: AdditiveModel, search: Search, alpha: float) -> Stepwise:
+def stepwise_terms(study: Study, model: NullModel, search: Search, alpha: float) -> Stepwise:
     """Add the strongest term to the null model and test again, until none is significant.
 
     Terms that were not tested exactly in `search` are not tried.
@@ -59,7 +58,7 @@ def stepwise_terms(study: Study, model: AdditiveModel, search: Search, alpha: fl
         if first.log_p_adjusted > np.log(alpha) + ROUNDING:
             break
         found.append(first)
-        model = with_term(model, study.data, first.term)
+        model = with_term(model, first.term)
         if len(found) == MOST_FOUND:
             return Stepwise(found, model, f"{MOST_FOUND} terms were found")
         if model.Z.shape[1] - n_columns > MOST_FOUND_COLUMNS_PER_SAMPLE * study.data.n:
@@ -83,7 +82,7 @@ def found_at_once(study: Study, search: Search, alpha: float) -> list[Found]:
     ]
 
 
-def measurable_terms(data: Encoded, found: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def measurable_terms(data: Design, found: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """As many of the pairs found, the first ones, as the samples can measure together.
 
     One by one no more are found; all at once there may be hundreds, most of them shadows.
@@ -102,7 +101,7 @@ def _first(search: Search, log_p_adjusted: float) -> Found:
     return Found(term, float(search.statistic[0]), float(search.log_p[0]), log_p_adjusted)
 
 
-def _retested(study: Study, model: AdditiveModel, search: Search) -> Search:
+def _retested(study: Study, model: NullModel, search: Search) -> Search:
     """The terms other than the first, tested against the grown model."""
     # Approximate p-values are not computed again: these terms cannot be found any more.
     is_left = search.is_exact.copy()
@@ -111,7 +110,7 @@ def _retested(study: Study, model: AdditiveModel, search: Search) -> Search:
     if not len(terms):
         nothing = TermResult(np.empty(0), np.empty(0), np.empty(0), no_effects(0))
         return sorted_search(terms, nothing, is_exact, 0)
-    contrasts = model.contrasts(study.data, study.adjustment.draws)
+    contrasts = model.contrasts(study.adjustment.draws)
     result = exact_results(study, terms, contrasts)
     # The term that was found is no test any more; all others still count, listed or not.
     return sorted_search(terms, result, is_exact, search.n_tests - 1)

@@ -15,10 +15,12 @@ from threading import Lock
 import numpy as np
 from joblib import Parallel, delayed
 
+from immigrate.additive.basis import N_SINGLE, N_SMOOTH
+from immigrate.additive.design import Design
+from immigrate.additive.p_values import combined_log_p
+from immigrate.additive.residuals import Contrast
+from immigrate.additive.rows import ALONE, Run
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.inference.encoding import N_SINGLE, N_SMOOTH, Encoded, Functions
-from immigrate.inference.residuals import Contrast
-from immigrate.inference.rows import ALONE, Run
 from immigrate.inference.screen_tiles import (
     TINY,
     Side,
@@ -29,7 +31,6 @@ from immigrate.inference.screen_tiles import (
     marginal,
     side_of,
 )
-from immigrate.inference.term_forms import combined_log_p
 from immigrate.inference.term_sets import TermSet, all_terms
 
 TILE_BYTES = 2.2e6
@@ -120,20 +121,19 @@ class Scan:
 
     Attributes
     ----------
-    functions : Functions
+    design : Design
     k : int
         Functions of a feature in the products.
     """
 
-    functions: Functions
-    weight: Array
+    design: Design
     contrasts: list[Contrast]
     among: TermSet
     k: int
 
     def row_blocks(self, n_terms: int, n_columns: int) -> list[slice]:
         """All rows, or blocks of them whose columns of one side fit in memory."""
-        n = len(self.weight)
+        n = len(self.design.weight)
         size = max(int(SIDE_BYTES / (8 * n_terms * n_columns)), FEWEST_ROWS)
         return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
@@ -151,7 +151,7 @@ class Scan:
             _add(squares, [left.squares, right.squares])
             for total, contrast in zip(totals, self.contrasts):
                 _add(total, block_products(left, right, contrast, rows))
-        weight = float(self.weight.sum())
+        weight = self.design.n
         null = TileNull(*(marginal(s, q, weight) for s, q in zip((left, right), squares)))
         n = len(left.columns) * len(right.columns)
         return Tile(
@@ -221,13 +221,13 @@ class Sides:
         # Blocks of rows would push each other out of the few places.
         if not is_whole:
             scan = self._scan
-            return side_of(scan.functions, terms, scan.weight, rows, scan.k)
+            return side_of(scan.design, terms, rows, scan.k)
         return self._kept(terms.tobytes(), terms.shape[1])
 
     def _made(self, terms: bytes, n_features: int) -> Side:
         own = np.frombuffer(terms, dtype=np.intp).reshape(-1, n_features)
         scan = self._scan
-        return side_of(scan.functions, own, scan.weight, slice(0, len(scan.weight)), scan.k)
+        return side_of(scan.design, own, slice(0, len(scan.design.weight)), scan.k)
 
 
 def _strips(terms: Codes, n_columns: int) -> list[Codes]:
@@ -247,21 +247,21 @@ def _tiles(lefts: list[Codes], rights: list[Codes]) -> Iterator[tuple[Codes, Cod
 
 
 def strongest_terms(
-    data: Encoded,
+    data: Design,
     contrasts: list[Contrast],
     among: TermSet,
     count: int,
     run: Run = ALONE,
 ) -> ScreenedTerms:
     """The `count` terms with the smallest approximate p-values, out of all of them."""
-    functions, first = data.functions, among.features[:-1]
-    k = functions.is_low.shape[1]
+    first = among.features[:-1]
+    k = data.is_low.shape[1]
     if among.order == 3:
         lefts, k = first[all_terms(len(first), 2)], min(N_SMOOTH, k)
     else:
         lefts = first[:, None]
     n_columns = k ** (among.order - 1)
-    scan = Scan(functions, data.weight, contrasts, among, k)
+    scan = Scan(data, contrasts, among, k)
     leaders, sides = Leaders(count, among.order), Sides(scan)
     is_selective = among.n_terms > SELECTIVE_FROM * count
     tiles = list(_tiles(_strips(lefts, n_columns), _strips(among.features[:, None], k)))

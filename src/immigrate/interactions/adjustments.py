@@ -16,9 +16,9 @@ from scipy import special
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from immigrate.additive.residuals import Draws
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count
-from immigrate.inference.residuals import Draws
 
 
 @dataclass(frozen=True, eq=False)

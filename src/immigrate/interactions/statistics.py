@@ -13,23 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.additive.moments import (
-    Moments,
+from immigrate.additive.basis import MOST_ORDERED_COLUMNS, N_FUNCTIONS, N_SINGLE
+from immigrate.additive.design import (
+    Design,
     column_penalty,
     low_columns,
-    moments_of,
     own_main_effects,
-    sums_of,
     term_columns,
 )
+from immigrate.additive.moments import Moments, moments_of, sums_of
 from immigrate.additive.p_values import combined_log_p, form_results
+from immigrate.additive.residuals import Contrast
+from immigrate.additive.rows import LazyColumns, added, fits_whole, kept_bytes, mapped_rows
+from immigrate.additive.sizes import FirstOrder, first_order, no_effects
 from immigrate.arrays import Array, Codes
-from immigrate.inference.encoding import N_FUNCTIONS, N_SINGLE, Encoded
-from immigrate.inference.explained import explained_by
-from immigrate.inference.first_order import FirstOrder, first_order, no_effects
-from immigrate.inference.main_effect_columns import MOST_ORDERED_COLUMNS
-from immigrate.inference.residuals import Contrast
-from immigrate.inference.rows import LazyColumns, added, fits_whole, kept_bytes, mapped_rows
 
 BLOCK_BYTES = 16e6
 # Rows of a block where samples are many, and columns that a term has, more or less.
@@ -59,7 +56,7 @@ class TermResult:
 
 
 def term_results(
-    data: Encoded, terms: Codes, contrasts: list[Contrast], *, with_effects: bool = False
+    data: Design, terms: Codes, contrasts: list[Contrast], *, with_effects: bool = False
 ) -> TermResult:
     """Statistic, p-value and size of the effect of every term (rows of feature indices)."""
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
@@ -69,13 +66,13 @@ def term_results(
         own, moments, is_low = terms[block], moments_of(tuple(sums), contrasts), None
         # All columns of a triple enter its only form, the score.
         if terms.shape[1] < 3:
-            is_low = low_columns(data.functions, own, _n_functions(data, own))
+            is_low = low_columns(data, own, _n_functions(data, own))
         combined = combined_log_p([form_results(one, is_low) for one in moments])
         statistic[block] = kernel_statistic(moments, 0 if is_low is None else N_SINGLE)
         log_p[block] = combined[:, 0]
         smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
         if with_effects:
-            penalty = column_penalty(data.functions, own, squares / data.n)
+            penalty = column_penalty(data, own, squares / data.n)
             step = first_order(moments, penalty, contrasts)
             effects.forms[:, block], effects.gain[block] = step.forms, step.gain
     return TermResult(statistic, log_p, smallest, effects)
@@ -96,7 +93,7 @@ def kernel_statistic(moments: list[Moments], n_single: int) -> Array:
 
 
 def _sums_by_block(
-    data: Encoded, terms: Codes, contrasts: list[Contrast]
+    data: Design, terms: Codes, contrasts: list[Contrast]
 ) -> Iterator[tuple[Codes, tuple[Array, ...]]]:
     """Blocks of terms with what `_row_sums` makes of all rows.
 
@@ -124,49 +121,47 @@ def _sums_by_block(
 
 
 def _row_sums(
-    data: Encoded, terms: Codes, contrasts: list[Contrast], rows: slice
+    data: Design, terms: Codes, contrasts: list[Contrast], rows: slice
 ) -> tuple[Array, ...]:
     """Mean squares of the columns, then the sums that all contrasts need, over some rows."""
-    C = term_columns(data.functions, terms, rows, _n_functions(data, terms))
+    C = term_columns(data, terms, rows, _n_functions(data, terms))
     G = own_main_effects(data, terms, rows)
     return C**2 @ data.weight[rows], *sums_of(C, G, contrasts, rows)
 
 
-def _n_functions(data: Encoded, terms: Codes) -> int:
+def _n_functions(data: Design, terms: Codes) -> int:
     """Functions of a feature in the columns of these terms."""
-    return max(int(data.functions.n_own[terms].max()), N_FUNCTIONS)
+    return max(int(data.n_own[terms].max()), N_FUNCTIONS)
 
 
-def is_short(data: Encoded, contrasts: list[Contrast]) -> bool:
+def is_short(data: Design, contrasts: list[Contrast]) -> bool:
     """Whether the columns of a term and of the null model, for all samples, fit in memory."""
     Z = getattr(contrasts[0].explained, "Z", None)
     return fits_whole(len(data.weight), COLUMNS_OF_A_TERM) and not isinstance(Z, LazyColumns)
 
 
-def sums_per_term(data: Encoded, terms: Codes, contrasts: list[Contrast]) -> float:
+def sums_per_term(data: Design, terms: Codes, contrasts: list[Contrast]) -> float:
     """How many numbers the sums of one term are, at most."""
-    k = data.functions.is_low.shape[1] ** min(terms.shape[1], 2) + N_SINGLE
+    k = data.is_low.shape[1] ** min(terms.shape[1], 2) + N_SINGLE
     widest = max(data.n_additive_columns(int(a)) for a in np.unique(terms))
     rows = k + terms.shape[1] * widest + 1
     # How wide the products with F are depends on the way it is kept; one column of zeros tells.
-    moved = (
-        explained_by(contrasts[0].explained).partial(np.zeros((1, 1, 1)), slice(0, 1)).shape[-1]
-    )
+    moved = contrasts[0].explained.partial(np.zeros((1, 1, 1)), slice(0, 1)).shape[-1]
     return len(contrasts) * rows * (rows + 2.0 * moved + contrasts[0].n_sets)
 
 
-def _blocks_of_a_kind(data: Encoded, terms: Codes, n: int, n_sets: int) -> Iterator[Codes]:
+def _blocks_of_a_kind(data: Design, terms: Codes, n: int, n_sets: int) -> Iterator[Codes]:
     """Positions of terms that are all wide or all narrow, so many that n rows fit in memory.
 
     All terms of a block are padded to the widest. One nominal feature with 100 levels would
     make every pair of the table as wide as its own.
     """
-    order, (n_features, k) = terms.shape[1], data.functions.is_low.shape
+    order, (n_features, k) = terms.shape[1], data.is_low.shape
     # Columns that main effects take; features that are in no term are not looked at.
     n_own = np.zeros(n_features, dtype=np.intp)
     for a in np.unique(terms):
         n_own[a] = data.n_additive_columns(int(a))
-    is_wide = (data.functions.n_own > N_FUNCTIONS) | (n_own > MOST_ORDERED_COLUMNS)
+    is_wide = (data.n_own > N_FUNCTIONS) | (n_own > MOST_ORDERED_COLUMNS)
     for kind in (False, True):
         positions = np.flatnonzero(is_wide[terms].any(axis=1) == kind)
         n_columns = k**2 + N_SINGLE + order * n_own[terms[positions]].max(initial=0)

@@ -1,12 +1,11 @@
-"""Small data sets in the form that the inference modules take."""
+"""Small data sets in the form that the additive model and the interaction test take."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from immigrate.inference.encoding import Encoded, interaction_functions
-from immigrate.inference.levels import feature_levels
-from immigrate.inference.outcomes import class_outcome
+from immigrate.additive.design import design_of
+from immigrate.additive.families import class_outcome
 from immigrate.inference.search import Effort, Study, searched_terms
 from immigrate.inference.term_sets import every_term
 from immigrate.interactions.adjustments import ADJUSTMENTS
@@ -14,9 +13,9 @@ from immigrate.interactions.adjustments import ADJUSTMENTS
 
 def encoded(X, y, weight=None, nominal=()):
     weight = np.ones(len(y)) if weight is None else weight
-    levels = [feature_levels(x, weight, j in nominal) for j, x in enumerate(X.T)]
-    functions = interaction_functions(levels, len(y))
-    return Encoded(levels, functions, class_outcome(np.asarray(y), int(max(y)) + 1), weight)
+    is_nominal = [j in nominal for j in range(X.shape[1])]
+    outcome = class_outcome(np.asarray(y), int(max(y)) + 1)
+    return design_of(X.astype(np.float64), is_nominal, outcome, weight)
 
 
 def additive_problem(n=200, p=5, n_classes=2, seed=0):
@@ -45,5 +44,5 @@ def mixed_problem(n=300, seed=0):
 
 def pair_search(data, model):
     return searched_terms(
-        Study(data, ADJUSTMENTS["holm"], Effort()), model, every_term(len(data.functions), 2)
+        Study(data, ADJUSTMENTS["holm"], Effort()), model, every_term(len(data.levels), 2)
     )

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inference.problems import additive_problem, mixed_problem
+from additive.problems import additive_problem, mixed_problem
 
-from immigrate.inference.additive import fitted_additive_model
-from immigrate.inference.residuals import Refit, drawn_labels
-from immigrate.inference.ridge import INTERCEPT_PENALTY
+from immigrate.additive.families import CLASSES
+from immigrate.additive.null_model import fitted_additive_model
+from immigrate.additive.residuals import known_contrasts
+from immigrate.additive.ridge import INTERCEPT_PENALTY
 
 
 def dense_cleaning(model, weight):
@@ -22,9 +23,9 @@ def dense_cleaning(model, weight):
 def test_covariance_is_that_of_the_dense_definition(problem):
     data = problem(n=120)
     model = fitted_additive_model(data)
-    contrast = model.contrasts(data)[0]
+    contrast = model.contrasts()[0]
     cleaning, V = dense_cleaning(model, data.weight)
-    covariance = np.diag(contrast.variance) - contrast.explained.T @ contrast.explained
+    covariance = np.diag(contrast.variance) - contrast.explained.F.T @ contrast.explained.F
     np.testing.assert_allclose(covariance, cleaning @ V @ cleaning.T, atol=1e-9)
 
 
@@ -34,7 +35,7 @@ def test_residuals_are_cleaned_and_scaled():
     cleaning, V = dense_cleaning(model, data.weight)
     r = cleaning @ (data.Y - model.means)[:, 0]
     r *= np.sqrt(np.trace(cleaning @ V @ cleaning.T) / (r @ r))
-    np.testing.assert_allclose(model.contrasts(data)[0].residual[:, 0], r, atol=1e-9)
+    np.testing.assert_allclose(model.contrasts()[0].residual[:, 0], r, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -42,17 +43,17 @@ def test_drawn_residuals_have_the_stated_covariance(n_classes):
     data = additive_problem(n=60, n_classes=n_classes)
     model = fitted_additive_model(data)
     rng = np.random.default_rng(0)
-    labels = drawn_labels(model.means, data.weight, 20_000, rng)
-    refit = Refit(model.Z, model.means, data.weight, model.refit_penalty)
+    labels = CLASSES.drawn(model.means, data.weight, data.weight, 20_000, rng)
     columns = rng.normal(size=(4, 60))
-    for contrast in refit.contrasts(labels):
+    fit = (model.means, data.weight, model.refit_penalty, CLASSES)
+    for contrast in known_contrasts(model.Z, labels, *fit):
         U = columns @ contrast.residual
         raw = (columns * contrast.variance) @ columns.T
-        G = columns @ contrast.explained.T
+        G = columns @ contrast.explained.F.T
         np.testing.assert_allclose(np.cov(U), raw - G @ G.T, atol=0.06 * np.trace(raw) / 4)
 
 
 def test_drawn_labels_have_the_variance_of_their_weight():
     mu, weight = np.full((4, 1), 0.3), np.array([1.0, 4.0, 2.5, 0.5])
-    labels = drawn_labels(mu, weight, 40_000, np.random.default_rng(0))
+    labels = CLASSES.drawn(mu, weight, weight, 40_000, np.random.default_rng(0))
     np.testing.assert_allclose(labels.var(axis=2)[:, 0], 0.21 / weight, rtol=0.05)

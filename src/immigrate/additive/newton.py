@@ -1,4 +1,4 @@
-"""H = (Z'VZ + D)^-1 of all logits at once, in the smaller of two spaces.
+"""H = (Z'VZ + D)^-1 of all logits at once, in the smaller of two spaces, and what it explains.
 
 With m columns and K logits H has K m rows. Two or three classes: H itself, as a matrix. Many
 classes soon have more coefficients than there are samples, and then n x n matrices do. Write
@@ -10,13 +10,16 @@ rows, B - M'M, and Woodbury's identity gives
 
     H = B^-1 + B^-1 M' S^-1 M B^-1,  S = I - T,  T = sum_d T_d.
 
-What the refit explains of the residuals of logit c, R_c Q R_c' with R_c the rows of VZ and
-Q = H + H D H, then needs nothing larger than n x n either. With X = T_c - diag(mu_c),
+What the refit of the null model explains of the residuals of logit c is R_c Q R_c' with R_c the
+rows of VZ and Q = H + H D H: of U = C'r it takes out A F'F A' for the rows A of a term. There are
+three ways to that covariance. With few classes F itself, (k, n). With many classes, or more
+samples than memory, F is never made: the products A V Z are summed over blocks of rows, and L of
+Q = LL' comes last. With more coefficients than samples, with X = T_c - diag(mu_c),
 J_d = N_d D N_d' and J their sum,
 
     X (S^-1 + S^-1 J S^-1) X + J_c S^-1 X + X S^-1 J_c + T_c + J_c - diag(mu_c^2),
 
-with sqrt(w) on both sides. Cost: n^2 m operations per class and n^3 once, against (K m)^3.
+with sqrt(w) on both sides: n^2 m operations per class and n^3 once, against (K m)^3.
 """
 
 from __future__ import annotations
@@ -29,11 +32,162 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from immigrate.additive.families import CLASSES, Family
+from immigrate.additive.ridge import INTERCEPT_PENALTY, MOST_DENSE_LOGITS, information_matrix
+from immigrate.additive.rows import Columns, LazyColumns, Rows, block_sum
 from immigrate.arrays import Array
-from immigrate.inference.explained import CoefficientForm, Explained, SampleForm
-from immigrate.inference.links import LOGIT, Link
-from immigrate.inference.ridge import INTERCEPT_PENALTY, MOST_DENSE_LOGITS, information_matrix
-from immigrate.inference.rows import Columns, LazyColumns, block_sum
+
+
+class Explained(Protocol):
+    """A covariance F'F of the residuals of one logit, by what it does to rows A."""
+
+    def partial(self, A: Array, rows: Rows) -> Array:
+        """Products with rows A (b, k, n_rows) on some of the samples; they add up."""
+        ...
+
+    def covariance(self, total: Array) -> Array:
+        """A F'F A', (b, k, k), from the sum of all products."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """F as it is, (k, n)."""
+
+    F: Array
+
+    def partial(self, A: Array, rows: Rows) -> Array:
+        """A F'."""
+        return _flat_product(A, self.F[:, rows].T)
+
+    def covariance(self, total: Array) -> Array:
+        """Its square."""
+        return np.matmul(total, total.transpose(0, 2, 1))
+
+
+def _flat_product(A: Array, right: Array) -> Array:
+    return (A.reshape(-1, A.shape[-1]) @ right).reshape(*A.shape[:-1], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientForm:
+    """F = L'Z'V for the residuals of one logit, with Q = LL' of all logits.
+
+    Attributes
+    ----------
+    Z : columns (n, m)
+    mu : ndarray of shape (n, n_logits)
+    weight : ndarray of shape (n,)
+    root : ndarray of shape (n_logits * m, n_logits * m)
+        L, one block of rows per logit.
+    """
+
+    Z: Columns
+    mu: Array
+    weight: Array
+    family: Family
+    root: Array
+    logit: int
+
+    def partial(self, A: Array, rows: Rows) -> Array:
+        """A V Z, logit by logit: (b, k, n_logits * m)."""
+        Z, mu, weight, c = self.Z[rows], self.mu[rows], self.weight[rows], self.logit
+        if mu.shape[1] == 1:
+            return _flat_product(A, self.family.spread(mu, weight, c, c, Z))
+        own = A * (weight * mu[:, c])
+        # V_cd = mu_c [c = d] - mu_c mu_d: one product with all mu_d Z, and one with Z.
+        beside = (mu[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
+        moved = -_flat_product(own, beside)
+        m = Z.shape[1]
+        moved[..., c * m : (c + 1) * m] += _flat_product(own, Z)
+        return moved
+
+    def covariance(self, total: Array) -> Array:
+        """(A V Z L)(A V Z L)'."""
+        moved = _flat_product(total, self.root)
+        return np.matmul(moved, moved.transpose(0, 2, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberForm:
+    """F, or G, of a number: a sum of L'Z' diag(v), each with its own v and L.
+
+    Attributes
+    ----------
+    Z : columns (n, m)
+    parts : tuple of pairs
+        v, of shape (n,), and L, of shape (m, k).
+    """
+
+    Z: Columns
+    parts: tuple[tuple[Array, Array], ...]
+
+    def partial(self, A: Array, rows: Rows) -> Array:
+        """A diag(v) Z for each v, side by side."""
+        Z = self.Z[rows]
+        return np.concatenate(
+            [_flat_product(A, Z * variance[rows][:, None]) for variance, _ in self.parts], axis=-1
+        )
+
+    def covariance(self, total: Array) -> Array:
+        """The square of their sum, each times its L."""
+        moved = _flat_product(total, np.vstack([root for _, root in self.parts]))
+        return np.matmul(moved, moved.transpose(0, 2, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class SampleForm:
+    """The covariance in the space of samples, for one logit.
+
+    With a = A sqrt(w), and X, J_c and T_c as above,
+
+        a X LL' X a' + a J_c S^-1 X a' + its transpose + a (T_c + J_c - diag(mu_c^2)) a'.
+
+    Attributes
+    ----------
+    size : ndarray of shape (n,)
+        sqrt(w).
+    mu : ndarray of shape (n,)
+    M, N : ndarray of shape (n, m)
+    penalty : ndarray of shape (m,)
+    root : ndarray of shape (n, n)
+        L.
+    solved : ndarray of shape (m, n)
+        N' S^-1.
+    """
+
+    size: Array
+    mu: Array
+    M: Array
+    N: Array
+    penalty: Array
+    root: Array
+    solved: Array
+
+    def partial(self, A: Array, rows: Rows) -> Array:
+        """The rows themselves; all samples are there at once."""
+        return A * self.size[rows]
+
+    def covariance(self, total: Array) -> Array:
+        """The sum of the four products."""
+        on_M, on_N = _flat_product(total, self.M), _flat_product(total, self.N)
+        moved = _flat_product(on_M, self.N.T) - total * self.mu  # a X
+        shared = _flat_product(moved, self.root)
+        half = np.matmul(on_N * self.penalty, _flat_product(moved, self.solved.T).swapaxes(1, 2))
+        # T_c + J_c, J_c = N D N'.
+        own = np.matmul(on_M + on_N * self.penalty, on_N.swapaxes(1, 2))
+        squares = np.matmul(total * self.mu**2, total.swapaxes(1, 2))
+        return (
+            np.matmul(shared, shared.swapaxes(1, 2)) + half + half.swapaxes(1, 2) + own - squares
+        )
+
+    def weighted_size(self) -> float:
+        """Trace of the covariance with every sample's weight divided out."""
+        moved_root = self.M @ (self.N.T @ self.root) - self.mu[:, None] * self.root
+        moved = (self.solved @ self.M) @ self.N.T - self.solved * self.mu  # N' S^-1 X
+        half = np.sum((self.N * self.penalty) * moved.T)
+        own = np.sum((self.M + self.N * self.penalty) * self.N)
+        return float(np.sum(moved_root**2) + 2 * half + own - np.sum(self.mu**2))
 
 
 class NewtonInverse(Protocol):
@@ -43,24 +197,20 @@ class NewtonInverse(Protocol):
         """H g for gradients (m, n_logits, d), in the same shape."""
         ...
 
-    def explained(self, c: int) -> Array:
-        """F with F'F = R_c Q R_c', the covariance that the refit explains: (k, n)."""
-        ...
-
-    def forms(self) -> list[tuple[Array | Explained, float]]:
-        """For each logit F, or what stands for it, and the sum of F^2 over the sample weights."""
+    def forms(self) -> list[tuple[Explained, float]]:
+        """What is explained of each logit, and the sum of F^2 over the sample weights."""
         ...
 
 
 def newton_inverse(
-    Z: Columns, mu: Array, weight: Array, penalty: Array, link: Link = LOGIT
+    Z: Columns, mu: Array, weight: Array, penalty: Array, family: Family = CLASSES
 ) -> NewtonInverse:
     """H in the smaller space; that of the coefficients where there are two or three classes."""
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
     # Rows that are made in blocks cannot be in the space of samples, which needs all at once.
     is_few = mu.shape[1] <= MOST_DENSE_LOGITS or mu.shape[1] * Z.shape[1] <= len(Z)
     if isinstance(Z, LazyColumns) or is_few:
-        return CoefficientSpace(Z, mu, weight, penalty, link)
+        return CoefficientSpace(Z, mu, weight, penalty, family)
     return SampleSpace(Z, mu, weight, penalty)
 
 
@@ -72,7 +222,7 @@ class CoefficientSpace:
     mu: Array  # (n, n_logits)
     weight: Array  # (n,)
     penalty: Array  # (m,)
-    link: Link = LOGIT
+    family: Family = CLASSES
 
     def steps(self, gradient: Array) -> Array:
         """H g for gradients (m, n_logits, d)."""
@@ -84,23 +234,21 @@ class CoefficientSpace:
         """F = L'Z'V for the residuals of logit c, where Q = LL'."""
         m, root = self.Z.shape[1], self._inverse_and_root[1]
         Z = self.Z[:]
-        blocks = [
-            Z * (self.weight * self.link.covariance(self.mu, d, c))[:, None]
-            for d in range(self.mu.shape[1])
-        ]
+        logits, spread = range(self.mu.shape[1]), self.family.spread
+        blocks = [spread(self.mu, self.weight, d, c, Z) for d in logits]
         parts = [root[d * m : (d + 1) * m].T @ block.T for d, block in enumerate(blocks)]
         return _low_rank(np.sum(parts, axis=0))
 
-    def forms(self) -> list[tuple[Array | Explained, float]]:
+    def forms(self) -> list[tuple[Explained, float]]:
         """F of each logit; with many logits, or rows that are not there, a form without F."""
         n_logits = self.mu.shape[1]
         if not isinstance(self.Z, LazyColumns) and n_logits <= MOST_DENSE_LOGITS:
             matrices = [self.explained(c) for c in range(n_logits)]
-            return [(F, float(np.sum(F**2 / self.weight))) for F in matrices]
+            return [(Matrix(F), float(np.sum(F**2 / self.weight))) for F in matrices]
         root = self._inverse_and_root[1]
         (sizes,) = block_sum(self.Z, self._explained_sizes)
         return [
-            (CoefficientForm(self.Z, self.mu, self.weight, self.link, root, c), float(sizes[c]))
+            (CoefficientForm(self.Z, self.mu, self.weight, self.family, root, c), float(sizes[c]))
             for c in range(n_logits)
         ]
 
@@ -112,8 +260,8 @@ class CoefficientSpace:
         mu, weight = self.mu[rows], self.weight[rows]
         roots = np.split(self._inverse_and_root[1], mu.shape[1])
         if len(roots) == 1:
-            v = self.link.covariance(mu, 0, 0)
-            return (np.array([(weight * v**2) @ np.sum((Z @ roots[0]) ** 2, axis=1)]),)
+            F = self.family.spread(mu, weight, 0, 0, Z @ roots[0])
+            return (np.array([np.sum(np.sum(F**2, axis=1) / weight)]),)
         mean = np.zeros((len(Z), roots[0].shape[1]))
         for d, root in enumerate(roots):
             mean += (Z * mu[:, d : d + 1]) @ root
@@ -123,7 +271,7 @@ class CoefficientSpace:
     @cached_property
     def _inverse_and_root(self) -> tuple[Array, Array]:
         """H and the L of Q = 2H - H Z'VZ H = LL'."""
-        information = information_matrix(self.Z, self.mu, self.weight, self.link)
+        information = information_matrix(self.Z, self.mu, self.weight, self.family)
         penalised = information.copy()
         penalised[np.diag_indices_from(penalised)] += np.tile(self.penalty, self.mu.shape[1])
         inverse = linalg.inv(penalised, check_finite=False)
@@ -152,20 +300,7 @@ class SampleSpace:
         moved = [N.T @ shared for N in self._solved_rows]
         return (own + np.array(moved)).transpose(1, 0, 2)
 
-    def explained(self, c: int) -> Array:
-        """F with F'F = R_c Q R_c', by a Cholesky factorisation that stops at the rank."""
-        inverse, root = self._kernel
-        M, N, mu = self._rows(c), self._solved_rows[c], self.mu[:, c]
-        moved_root = M @ (N.T @ root) - mu[:, None] * root  # X L
-        moved_inverse = (inverse @ M) @ N.T - inverse * mu  # S^-1 X
-        half = (N * self.penalty) @ (N.T @ moved_inverse)  # J_c S^-1 X
-        own = M @ N.T + (N * self.penalty) @ N.T
-        total = moved_root @ moved_root.T + half + half.T + own
-        total[np.diag_indices_from(total)] -= mu**2
-        size = np.sqrt(self.weight)
-        return _cholesky_rows(size[:, None] * total * size)
-
-    def forms(self) -> list[tuple[Array | Explained, float]]:
+    def forms(self) -> list[tuple[Explained, float]]:
         """A form for each logit; matrices of n^2 entries are shared by all of them."""
         inverse, root = self._kernel
         size = np.sqrt(self.weight)

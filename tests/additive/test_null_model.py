@@ -2,21 +2,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inference.problems import additive_problem, encoded, pair_search
+from additive.problems import additive_problem, encoded, pair_search
 from scipy import stats
 
-from immigrate.inference.additive import (
-    design,
+from immigrate.additive.null_model import (
     evident_features,
     fitted_additive_model,
     fitted_on,
-    folds_of,
-    held_out_deviance,
     main_effect_log_p,
     null_model,
     rough_features,
     with_term,
 )
+from immigrate.additive.ridge import folds_of, held_out_deviance
 
 
 def test_noise_gets_the_strongest_penalty():
@@ -47,7 +45,7 @@ def test_a_found_pair_is_explained_by_the_grown_model():
     model = fitted_additive_model(data)
     search = pair_search(data, model)
     assert search.terms[0].tolist() == [0, 1]
-    grown = pair_search(data, with_term(model, data, (0, 1)))
+    grown = pair_search(data, with_term(model, (0, 1)))
     pair = np.all(grown.terms == [0, 1], axis=1)
     assert np.exp(grown.log_p[pair][0]) > 0.01
 
@@ -92,7 +90,8 @@ def test_rough_main_effects_of_correlates_do_not_look_like_pairs(effect):
         rng = np.random.default_rng(seed)
         X = features(rng, 600)
         y = rng.random(600) < 1 / (1 + np.exp(-logit(X[:, 0], rng)))
-        data, model = null_model(encoded(X, y.astype(int)))
+        model = null_model(encoded(X, y.astype(int)))
+        data = model.design
         log_p.append(pair_search(data, model).log_p[0])
     # More than 6 of 40 below .05 have probability .003.
     assert np.sum(np.array(log_p) < np.log(0.05)) <= 6
@@ -102,8 +101,8 @@ def test_only_features_that_need_it_get_the_rough_basis():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(600, 4))
     logit = 3 * np.cos(4 * X[:, 1]) + X[:, 2] + X[:, 3] ** 2 - 1
-    data, _ = null_model(encoded(X, (rng.logistic(size=600) < logit).astype(int)))
-    assert data.rough == {1}
+    model = null_model(encoded(X, (rng.logistic(size=600) < logit).astype(int)))
+    assert model.design.rough == {1}
 
 
 def test_the_square_of_a_sum_is_not_the_product_of_its_parts():
@@ -113,7 +112,8 @@ def test_the_square_of_a_sum_is_not_the_product_of_its_parts():
         X = rng.normal(size=(400, 6))
         X[:, 2] = (X[:, 0] + X[:, 1] + 0.3 * X[:, 2]) / np.sqrt(2.09)
         y = rng.logistic(size=400) < X[:, 2] ** 2 - 1
-        data, model = null_model(encoded(X, y.astype(int)))
+        model = null_model(encoded(X, y.astype(int)))
+        data = model.design
         n_found += pair_search(data, model).log_p[0] < np.log(0.05 / 15)
     # More than 4 of 20 at .05 have probability .003.
     assert n_found <= 4
@@ -162,7 +162,7 @@ def test_an_effect_that_is_rough_for_two_of_three_classes_is_rough():
     logits[:, 1] = -logits[:, 0]
     y = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
     data = encoded(X, y)
-    assert 1 in rough_features(data, fitted_additive_model(data))
+    assert 1 in rough_features(fitted_additive_model(data))
 
 
 def test_the_held_out_deviance_is_that_of_fits_without_the_fold():
@@ -170,7 +170,7 @@ def test_the_held_out_deviance_is_that_of_fits_without_the_fold():
     from sklearn.linear_model import LogisticRegression
 
     data = additive_problem(n=120, p=3)
-    Z, penalty, owner = design(data, np.arange(2))
+    Z, penalty, owner = data.additive_columns(np.arange(2))
     assert owner.tolist() == [-1] + [0] * 6 + [1] * 6
     assert penalty[0] == 0
     np.testing.assert_array_equal(Z[:, 0], 1.0)
@@ -188,7 +188,7 @@ def test_the_held_out_deviance_is_that_of_fits_without_the_fold():
 def test_the_strength_is_that_of_the_smallest_held_out_deviance():
     data = additive_problem(n=200, p=3)
     model = fitted_on(data, np.arange(3))
-    Z, penalty, _ = design(data, np.arange(3))
+    Z, penalty, _ = data.additive_columns(np.arange(3))
     deviances = {
         strength: held_out_deviance(data, Z, strength * penalty, folds_of(data)) / data.n
         for strength in (400.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
@@ -211,7 +211,7 @@ def test_the_strength_is_that_of_the_smallest_held_out_deviance():
 def test_a_found_pair_has_columns_of_its_own_in_the_model():
     data = additive_problem(n=200, p=3)
     model = fitted_on(data, np.arange(3))
-    grown = with_term(model, data, (0, 1))
+    grown = with_term(model, (0, 1))
     n_new = grown.Z.shape[1] - model.Z.shape[1]
     assert n_new == 18
     np.testing.assert_allclose(grown.penalty[-n_new:], 0.3)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.inference.folds import N_FOLDS, fold_weights, row_order
+from immigrate.additive.ridge import N_FOLDS, fold_weights, row_order
 
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(0, 40, (60, 3))

@@ -34,7 +34,7 @@ class Run:
 
     Examples
     --------
-    >>> from immigrate.inference.rows import Run
+    >>> from immigrate.additive.rows import Run
     >>> run = Run(say=print, seconds_between=0.0)
     >>> run.stage = "null model"
     null model
@@ -107,6 +107,9 @@ class LazyColumns:
         block: Array = last.block
         return block
 
+    def __matmul__(self, beta: Array) -> Array:
+        return mapped(lambda _, own: own @ beta, self)
+
     @cached_property
     def _last(self) -> local:
         """The last block of each thread."""
@@ -134,25 +137,18 @@ def fits_whole(n: int, n_columns: int) -> bool:
     return 8.0 * n * n_columns <= kept_bytes()
 
 
-def row_slices(n: int, n_columns: int, *, is_whole: bool) -> list[slice]:
-    """All rows at once, or blocks of which `n_columns` numbers per row fit in memory.
+def row_slices(n: int, n_columns: int) -> list[slice]:
+    """Blocks of rows of which `n_columns` numbers per row fit in memory.
 
     Examples
     --------
-    >>> from immigrate.inference.rows import row_slices
-    >>> row_slices(5, 3, is_whole=True)
+    >>> from immigrate.additive.rows import row_slices
+    >>> row_slices(5, 3)
     [slice(0, 5, None)]
     """
-    if is_whole:
-        return [slice(0, n)]
     block = sklearn.get_config()["working_memory"] * 2**20 * BLOCK_SHARE
     size = max(int(block / (8 * max(n_columns, 1))), FEWEST_ROWS)
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-
-def slices_of(Z: Columns) -> list[slice]:
-    """The blocks of rows in which a matrix is visited: one for a matrix in memory."""
-    return row_slices(*Z.shape, is_whole=not isinstance(Z, LazyColumns))
 
 
 def mapped_rows(
@@ -169,21 +165,6 @@ def mapped_rows(
         yield result
 
 
-def run_of(Z: Columns) -> Run:
-    """The threads that visit the rows of a matrix: one, if the matrix is in memory."""
-    return Z.run if isinstance(Z, LazyColumns) else ALONE
-
-
-def block_sum(
-    Z: Columns, function: Callable[[slice, Array], tuple[Array, ...]]
-) -> tuple[Array, ...]:
-    """Sum over the blocks of rows of Z of what a function makes of rows and block.
-
-    The blocks are added in order, so that the number of threads does not matter.
-    """
-    return added(mapped_rows(lambda rows: function(rows, Z[rows]), slices_of(Z), run_of(Z)))
-
-
 def added(parts: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
     """Sum of tuples of arrays, in their order."""
     total: list[Array] = []
@@ -196,23 +177,41 @@ def added(parts: Iterable[tuple[Array, ...]]) -> tuple[Array, ...]:
     return tuple(total)
 
 
-def product(Z: Columns, beta: Array) -> Array:
-    """Z beta, (n, k)."""
+def row_sum(
+    function: Callable[[slice], tuple[Array, ...]], n: int, n_columns: int, run: Run = ALONE
+) -> tuple[Array, ...]:
+    """Sum over n rows of what a function makes of a block of them, at once if they fit."""
+    if fits_whole(n, n_columns):
+        return function(slice(0, n))
+    return added(mapped_rows(function, row_slices(n, n_columns), run))
+
+
+def block_sum(
+    Z: Columns, function: Callable[[slice, Array], tuple[Array, ...]]
+) -> tuple[Array, ...]:
+    """Sum over the blocks of rows of Z of what a function makes of rows and block.
+
+    The blocks are added in order, so that the number of threads does not matter. A matrix in
+    memory is one block.
+    """
     if not isinstance(Z, LazyColumns):
-        return Z @ beta
-    slices = slices_of(Z)
-    return np.concatenate(list(mapped_rows(lambda rows: Z[rows] @ beta, slices, Z.run)))
+        return function(slice(0, len(Z)), Z)
+    return added(mapped_rows(lambda rows: function(rows, Z[rows]), row_slices(*Z.shape), Z.run))
 
 
 def mapped(function: Callable[[slice, Array], Array], Z: Columns) -> Array:
     """What a function makes of rows and blocks of Z, one value or row for each sample."""
-    parts = mapped_rows(lambda rows: function(rows, Z[rows]), slices_of(Z), run_of(Z))
-    return np.concatenate(list(parts))
+    if not isinstance(Z, LazyColumns):
+        return function(slice(0, len(Z)), Z)
+    slices = row_slices(*Z.shape)
+    return np.concatenate(list(mapped_rows(lambda rows: function(rows, Z[rows]), slices, Z.run)))
 
 
-def kept_columns(Z: Columns) -> Array:
-    """Z as a fitted test keeps it: without rows, where there are too many of them."""
-    return np.empty((0, Z.shape[1])) if isinstance(Z, LazyColumns) else Z
+def transposed_product(Z: Columns, values: Array) -> Array:
+    """Z' values, (m, ...), from values (n, ...)."""
+    flat = values.reshape(len(values), -1)
+    (total,) = block_sum(Z, lambda rows, own: (own.T @ flat[rows],))
+    return total.reshape(Z.shape[1], *values.shape[1:])
 
 
 def chosen_columns(Z: Columns, columns: Codes) -> Columns:
@@ -225,10 +224,3 @@ def beside(Z: Columns, parts: list[Callable[[Rows], Array]], n_columns: int) -> 
     if isinstance(Z, LazyColumns):
         return LazyColumns((*Z.parts, *parts), (len(Z), n_columns), Z.run)
     return np.column_stack([Z, *(part(slice(None)).T for part in parts)])
-
-
-def transposed_product(Z: Columns, values: Array) -> Array:
-    """Z' values, (m, ...), from values (n, ...)."""
-    flat = values.reshape(len(values), -1)
-    (total,) = block_sum(Z, lambda rows, own: (own.T @ flat[rows],))
-    return total.reshape(Z.shape[1], *values.shape[1:])

@@ -1,20 +1,41 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from inference.problems import encoded, mixed_problem
+from additive.problems import encoded, mixed_problem
 from scipy import stats
 
-from immigrate.inference.encoding import MOST_NOMINAL_GROUPS, feature_phi, single_functions
-from immigrate.inference.levels import feature_levels, mid_ranks
-from immigrate.inference.main_effect_columns import (
+from immigrate.additive.basis import (
     LARGEST_Z,
     MOST_NOMINAL_DUMMIES,
-    additive_columns,
-    n_additive_columns,
+    MOST_NOMINAL_GROUPS,
+    feature_levels,
+    main_effect,
+    mid_ranks,
+    product_functions,
     rough_basis,
     smooth_basis,
 )
+
+
+def feature_phi(levels):
+    """phi_k / k of all samples: (k, n)."""
+    phi, _ = product_functions(levels)
+    return np.zeros((0, len(levels.code))) if phi is None else phi.of(levels.code)
+
+
+def single_functions(levels):
+    """Normal score and side of the median of all samples: (2, n)."""
+    _, single = product_functions(levels)
+    return np.zeros((2, len(levels.code))) if single is None else single.of(levels.code)
+
+
+def additive_columns(levels, weight, basis):
+    """Columns of the main effect of all samples, and their penalties."""
+    effect = main_effect(levels, weight, basis)
+    return SimpleNamespace(values=effect.of(slice(None)), penalty=effect.penalty)
 
 
 def test_mid_ranks_of_distinct_values_are_those_of_the_sorted_sample():
@@ -24,7 +45,7 @@ def test_mid_ranks_of_distinct_values_are_those_of_the_sorted_sample():
 
 def test_functions_are_centred_uncorrelated_and_of_variance_one_over_k_squared():
     data = mixed_problem()
-    for functions in data.functions.phi[[0, 1, 3]]:
+    for functions in data.phi[[0, 1, 3]]:
         used = functions[np.any(functions != 0, axis=1)]
         covariance = used @ used.T / functions.shape[1]
         np.testing.assert_allclose(used.mean(axis=1), 0, atol=1e-12)
@@ -65,7 +86,7 @@ def test_columns_are_counted_without_building_them(n_levels, n_missing, is_nomin
     x[:n_missing] = np.nan
     levels = feature_levels(x, np.ones(80), is_nominal)
     columns = additive_columns(levels, np.ones(80), basis)
-    assert n_additive_columns(levels, basis) == len(columns.values) == len(columns.penalty)
+    assert basis.n_columns(levels) == len(columns.values) == len(columns.penalty)
 
 
 def test_a_constant_feature_has_no_columns():
@@ -77,8 +98,8 @@ def test_a_constant_feature_has_no_columns():
 def test_weights_are_repetitions():
     rng = np.random.default_rng(0)
     X, y, weight = rng.normal(size=(30, 2)), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
-    weighted = encoded(X, y, weight.astype(float)).functions
-    repeated = encoded(np.repeat(X, weight, axis=0), np.repeat(y, weight)).functions
+    weighted = encoded(X, y, weight.astype(float))
+    repeated = encoded(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_allclose(np.repeat(weighted.phi, weight, axis=2), repeated.phi, atol=1e-12)
     np.testing.assert_allclose(
         np.repeat(weighted.single, weight, axis=2), repeated.single, atol=1e-12
@@ -197,11 +218,11 @@ def test_smooth_columns_are_the_value_cosines_of_its_rank_and_a_square():
 def test_each_well_filled_level_has_a_column_of_its_own(n):
     """Up to 12 levels of 40 samples, or 30 of 15 in the rough basis; else value and cosines."""
     for basis, n_each, most in ((smooth_basis(n), 40, 12), (rough_basis(n), 15, 30)):
-        at_most = max(min(n // n_each, most), basis.n_columns)
+        at_most = max(min(n // n_each, most), 2 + basis.n_cosines)
         for n_levels in (at_most, at_most + 1):
             levels = feature_levels(np.arange(n) % float(n_levels), np.ones(n))
             columns = additive_columns(levels, np.ones(n), basis).values
-            expected = n_levels if n_levels == at_most else basis.n_columns
+            expected = n_levels if n_levels == at_most else 2 + basis.n_cosines
             assert len(columns) == expected
 
 

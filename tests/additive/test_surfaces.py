@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.inference.levels import feature_levels
-from immigrate.inference.surfaces import N_GRID, first_sample, shown_levels
+from immigrate.additive.basis import feature_levels
+from immigrate.additive.surfaces import N_GRID, first_sample, shown_levels
 
 
 def levels_of(x, is_nominal=False):

@@ -4,14 +4,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from immigrate.inference import ridge
-from immigrate.inference.links import IDENTITY, LOGIT
-from immigrate.inference.outcomes import class_outcome
-from immigrate.inference.ridge import (
-    INTERCEPT_PENALTY,
-    information_matrix,
-    ridge_coefficients,
-)
+from immigrate.additive import ridge
+from immigrate.additive.families import CLASSES, NUMBERS, class_outcome
+from immigrate.additive.ridge import INTERCEPT_PENALTY, information_matrix, ridge_coefficients
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))
@@ -29,7 +24,7 @@ def test_gradient_vanishes_at_the_solution(n_classes):
     Y = class_outcome(labels(n_classes), n_classes).Y
     penalty = np.array([1e-3, 1.0, 2.0, 3.0, 4.0])
     beta = ridge_coefficients(Z, Y, WEIGHT, penalty, np.zeros((5, Y.shape[1])))
-    gradient = Z.T @ (WEIGHT[:, None] * (Y - LOGIT.means(Z @ beta))) - penalty[:, None] * beta
+    gradient = Z.T @ (WEIGHT[:, None] * (Y - CLASSES.means(Z @ beta))) - penalty[:, None] * beta
     np.testing.assert_allclose(gradient, 0, atol=1e-4)
 
 
@@ -42,7 +37,7 @@ def test_probabilities_are_those_of_scikit_learn(n_classes):
     model = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(X, y, WEIGHT)
     expected = model.predict_proba(X)
     expected = expected[:, 1:] if n_classes == 2 else expected
-    np.testing.assert_allclose(LOGIT.means(Z @ beta), expected, atol=1e-4)
+    np.testing.assert_allclose(CLASSES.means(Z @ beta), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -51,16 +46,20 @@ def test_information_is_the_curvature_of_the_deviance(n_classes):
     beta = RNG.normal(size=(5, Y.shape[1])) / 3
     direction = RNG.normal(size=beta.shape)
     step = 1e-3
-    values = [LOGIT.deviance(Y, Z @ (beta + t * direction), WEIGHT) / 2 for t in (-step, 0, step)]
+    values = [
+        CLASSES.deviance(Y, Z @ (beta + t * direction), WEIGHT) / 2 for t in (-step, 0, step)
+    ]
     curvature = (values[0] - 2 * values[1] + values[2]) / step**2
     flat = direction.T.ravel()
-    information = information_matrix(Z, LOGIT.means(Z @ beta), WEIGHT)
+    information = information_matrix(Z, CLASSES.means(Z @ beta), WEIGHT)
     np.testing.assert_allclose(flat @ information @ flat, curvature, rtol=1e-4)
 
 
 def test_covariance_of_one_logit_is_that_of_a_coin():
     mu = np.array([[0.3], [0.9]])
-    np.testing.assert_allclose(LOGIT.covariance(mu, 0, 0), [0.21, 0.09])
+    np.testing.assert_allclose(
+        CLASSES.spread(mu, np.ones(2), 0, 0, np.ones((2, 1))), [[0.21], [0.09]]
+    )
 
 
 def test_separable_labels_stay_finite():
@@ -78,7 +77,7 @@ def test_a_number_takes_one_step_to_the_normal_equations(monkeypatch):
     )
     monkeypatch.setattr(ridge, "MAX_NEWTON_STEPS", 1)
     for start in (np.zeros((5, 1)), np.full((5, 1), 30.0)):
-        beta = ridge_coefficients(Z, Y, WEIGHT, penalty, start, link=IDENTITY)
+        beta = ridge_coefficients(Z, Y, WEIGHT, penalty, start, family=NUMBERS)
         np.testing.assert_allclose(beta, expected, rtol=1e-9)
 
 
@@ -99,7 +98,9 @@ def test_a_smaller_tolerance_ends_nearer_to_the_answer():
 
     def rest(tolerance):
         beta = ridge_coefficients(Z, Y, WEIGHT, penalty, start, tolerance=tolerance)
-        gradient = Z.T @ (WEIGHT[:, None] * (Y - LOGIT.means(Z @ beta))) - penalty[:, None] * beta
+        gradient = (
+            Z.T @ (WEIGHT[:, None] * (Y - CLASSES.means(Z @ beta))) - penalty[:, None] * beta
+        )
         return np.abs(gradient).max()
 
     assert rest(1e-12) < 1e-6 < rest(1e-1)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.additive.basis import Levels, mid_ranks
+from immigrate.additive.effects import Block, EffectModel, Term, against_others, pair_block
 from immigrate.arrays import Array, Codes
-from immigrate.inference.effects import Block, EffectModel, Term, against_others, pair_block
-from immigrate.inference.levels import Levels, mid_ranks
 
 MOST_SHOWN_AS_LEVELS = 12
 """An ordered feature with more levels is shown on a grid of its quantiles."""
@@ -38,8 +38,8 @@ class Surface:
 
 def surface(model: EffectModel, term: Term) -> Surface:
     """The surface of a pair that is in the model."""
-    block, data = model.block(term), model.data
-    levels = [data.levels[a] for a in term]
+    block, design = model.block(term), model.design
+    levels = [design.levels[a] for a in term]
     places = [shown_levels(one) for one in levels]
     # A sample that has the level stands for it; the two samples of a point are combined.
     rows = [first_sample(one)[place] for one, place in zip(levels, places)]
@@ -52,8 +52,8 @@ def surface(model: EffectModel, term: Term) -> Surface:
     nearest = [_nearest(one, place) for one, place in zip(levels, places)]
     counts = np.zeros(shape[1:])
     is_known = (nearest[0] >= 0) & (nearest[1] >= 0)
-    np.add.at(counts, (nearest[0][is_known], nearest[1][is_known]), data.weight[is_known])
-    unit = data.outcome.unit
+    np.add.at(counts, (nearest[0][is_known], nearest[1][is_known]), design.weight[is_known])
+    unit = design.outcome.unit
     return Surface(
         (places[0], places[1]),
         unit * value.reshape(shape),
@@ -84,17 +84,17 @@ def first_sample(levels: Levels) -> Codes:
 
 def _cleared_columns(model: EffectModel, block: Block, rows: list[Codes]) -> Array:
     """Columns of the pair at all points, less what main effects explain of them."""
-    data, (a, b) = model.data, block.features
+    design, (a, b) = model.design, block.features
     i, j = (grid.ravel() for grid in np.meshgrid(*rows, indexing="ij"))
-    functions, sides = data.functions, ((a, i), (b, j))
-    phi_a, phi_b = (functions.phi_of(np.array([f]), at)[0] for f, at in sides)
-    single_a, single_b = (functions.single_of(np.array([f]), at)[0] for f, at in sides)
+    sides = ((a, i), (b, j))
+    phi_a, phi_b = (design.phi_of(np.array([f]), at)[0] for f, at in sides)
+    single_a, single_b = (design.single_of(np.array([f]), at)[0] for f, at in sides)
     products = (phi_a[:, None] * phi_b[None]).reshape(-1, len(i))
     columns = np.vstack([products, single_a * single_b])
     # The columns in the model have unit variance.
-    own = pair_block(data, block.features)
+    own = pair_block(design, block.features)
     columns = columns[own.is_real] / own.root[:, None]
-    effects = [data.main_effect(f).of(at) for f, at in sides]
+    effects = [design.main_effect(f).of(at) for f, at in sides]
     main_effects = np.vstack([np.ones((1, len(i))), *effects])
     return columns.T - main_effects.T @ block.slope
 

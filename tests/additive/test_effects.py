@@ -4,20 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from inference.problems import additive_problem, encoded, mixed_problem
+from additive.problems import additive_problem, encoded, mixed_problem
 from scipy import special
 
-from immigrate.inference.additive import fitted_on, null_model
-from immigrate.inference.effects import against_others, effect_model, logit_metric, sizes_of
+from immigrate.additive.effects import against_others, effect_model, logit_metric
+from immigrate.additive.families import NUMBERS, number_outcome
+from immigrate.additive.moments import Moments
+from immigrate.additive.null_model import fitted_on, null_model
+from immigrate.additive.residuals import Contrast, estimated_contrasts
+from immigrate.additive.ridge import INTERCEPT_PENALTY
+from immigrate.additive.sizes import first_order, sizes_of
+from immigrate.additive.surfaces import shown_levels, surface
 from immigrate.inference.feature_evidence import feature_evidence
-from immigrate.inference.first_order import first_order
-from immigrate.inference.links import IDENTITY
-from immigrate.inference.outcomes import number_outcome
 from immigrate.inference.power import detectable_size
-from immigrate.inference.residuals import Contrast, Draws, NumberRefit
-from immigrate.inference.ridge import INTERCEPT_PENALTY
-from immigrate.inference.surfaces import shown_levels, surface
-from immigrate.inference.term_moments import Moments
 from immigrate.inference.term_sets import TermSet, all_terms, every_term
 from immigrate.inference.term_statistics import term_results
 
@@ -30,8 +29,8 @@ def xor_problem(n=400, seed=0, strength=1.0):
 
 
 def evidence_of(data):
-    data, model = null_model(data)
-    return feature_evidence(data, model, model.contrasts(data))
+    model = null_model(data)
+    return feature_evidence(model, model.contrasts())
 
 
 @pytest.mark.parametrize("size", [0.0, 0.3, 1.0, 3.0])
@@ -69,7 +68,7 @@ def test_covariance_of_a_number_is_that_of_the_dense_definition():
     weight = rng.integers(1, 4, n).astype(float)
     penalty = rng.uniform(0, 5, m)
     mu, Y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1, 1))
-    contrast = NumberRefit(Z, mu, weight, penalty).contrasts(Y)[0]
+    contrast = estimated_contrasts(Z, Y, mu, weight, penalty, NUMBERS)[0]
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
     H = np.linalg.inv(Z.T @ (weight[:, None] * Z) + np.diag(penalty))
     cleaning = np.eye(n) - Z @ H @ (Z.T * weight)
@@ -77,15 +76,16 @@ def test_covariance_of_a_number_is_that_of_the_dense_definition():
     np.testing.assert_allclose(contrast.residual[:, 0], weight * r, atol=1e-12)
     omega = contrast.variance / weight
     dense = (np.diag(weight) @ cleaning) @ np.diag(omega / weight) @ (cleaning.T @ np.diag(weight))
-    own = np.diag(contrast.variance) - contrast.explained.T @ contrast.explained
-    np.testing.assert_allclose(own + contrast.added.T @ contrast.added, dense, atol=1e-10)
+    own = np.diag(contrast.variance) - contrast.explained.F.T @ contrast.explained.F
+    np.testing.assert_allclose(own + contrast.added.F.T @ contrast.added.F, dense, atol=1e-10)
 
 
 def test_variances_of_a_number_are_unbiased_where_they_are_equal():
     rng = np.random.default_rng(1)
     Z = np.column_stack([np.ones(80), rng.normal(size=(80, 12))])
-    refit = NumberRefit(Z, np.zeros((80, 1)), np.ones(80), np.full(13, 2.0))
-    variances = [refit.contrasts(rng.normal(size=(80, 1, 1)))[0].variance for _ in range(400)]
+    fit = (np.zeros((80, 1)), np.ones(80), np.full(13, 2.0), NUMBERS)
+    labels = [rng.normal(size=(80, 1, 1)) for _ in range(400)]
+    variances = [estimated_contrasts(Z, Y, *fit)[0].variance for Y in labels]
     np.testing.assert_allclose(np.mean(variances, axis=0), 1.0, atol=0.35)
     assert abs(np.mean(variances) - 1) < 0.02
 
@@ -94,18 +94,18 @@ def test_folds_of_numbers_have_the_same_share_of_each_fifth():
     values = np.random.default_rng(0).normal(size=100)
     outcome = number_outcome(values, np.ones(100))
     assert np.bincount(outcome.strata).tolist() == [20] * 5
-    assert outcome.link is IDENTITY
+    assert outcome.family is NUMBERS
     np.testing.assert_allclose(outcome.Y[:, 0] * outcome.unit + values.mean(), values)
 
 
 @pytest.mark.parametrize("problem", [additive_problem, mixed_problem])
 def test_leaving_a_feature_out_is_close_to_a_fit_without_it(problem):
-    data, model = null_model(problem(n=300))
-    evidence = feature_evidence(data, model, model.contrasts(data))
+    model = null_model(problem(n=300))
+    data, evidence = model.design, feature_evidence(model, model.contrasts())
     for a in range(len(data.levels)):
         others = np.delete(np.arange(len(data.levels)), a)
         without = fitted_on(data, others)
-        again = term_results(data, np.array([[a]]), without.contrasts(data)).log_p[0]
+        again = term_results(data, np.array([[a]]), without.contrasts()).log_p[0]
         p, expected = np.exp(evidence.log_p_given_others[a]), np.exp(again)
         # The strength of the penalty is chosen anew in the fit without it.
         assert abs(p - expected) < 0.1 or max(p, expected) < 1e-3
@@ -120,7 +120,7 @@ def test_a_feature_on_its_own_is_tested_against_the_class_shares():
     for _ in range(300):
         drawn = encoded(X, rng.permutation(y))
         empty = fitted_on(drawn, np.array([], dtype=int))
-        null.append(term_results(drawn, np.array([[0]]), empty.contrasts(drawn)).log_p[0])
+        null.append(term_results(drawn, np.array([[0]]), empty.contrasts()).log_p[0])
     share = np.mean(np.array(null) <= observed.log_p[0])
     assert abs(share - np.exp(observed.log_p[0])) < 0.09
 
@@ -155,15 +155,15 @@ def test_a_surface_is_the_contribution_of_the_samples_that_are_there():
 
 def test_sizes_to_first_order_are_near_those_of_the_model_where_effects_are_small():
     data = xor_problem(n=2000, strength=0.3)
-    _, model = null_model(data)
+    model = null_model(data)
     full = effect_model(data, model.features, [(0, 1)]).sizes([(0, 1)])
-    step = term_results(data, np.array([[0, 1]]), model.contrasts(data), with_effects=True)
+    step = term_results(data, np.array([[0, 1]]), model.contrasts(), with_effects=True)
     np.testing.assert_allclose(step.effects.sizes().size, full.size, rtol=0.15)
 
 
 def test_held_out_shares_are_those_of_deviances_by_hand():
     data = xor_problem(n=300)
-    _, null = null_model(data)
+    null = null_model(data)
     model = effect_model(data, null.features, [(0, 1)])
     share = model.held_out_shares([(0, 1)])[0]
     assert 0.05 < share < 0.5
@@ -173,8 +173,8 @@ def test_held_out_shares_are_those_of_deviances_by_hand():
 def test_more_samples_show_smaller_effects():
     sizes = []
     for n in (100, 400, 1600):
-        data, model = null_model(additive_problem(n=n))
-        sizes.append(detectable_size(model.contrasts(data), 10, 0.05, 1.0))
+        model = null_model(additive_problem(n=n))
+        sizes.append(detectable_size(model.contrasts(), 10, 0.05, 1.0))
     assert sizes[0] > 1.5 * sizes[1] > 2 * sizes[2]
 
 
@@ -211,7 +211,11 @@ def test_the_covariance_of_class_effects_is_the_sandwich_over_what_is_left():
     """H I H, enlarged by the share of the samples that the fit has used up."""
     for data, n_free in ((xor_problem(150), 1), (additive_problem(n_classes=3), 2)):
         model = effect_model(data, np.arange(3), [(0, 1)])
-        mu, Z, weight = data.outcome.link.means(model.Z @ model.coefficients), model.Z, data.weight
+        mu, Z, weight = (
+            data.outcome.family.means(model.Z @ model.coefficients),
+            model.Z,
+            data.weight,
+        )
         n_logits, m = mu.shape[1], Z.shape[1]
         information = np.zeros((n_logits * m, n_logits * m))
         for row, w, share in zip(Z, weight, mu):
@@ -239,11 +243,17 @@ def test_the_covariance_of_number_effects_is_whites_over_what_is_left():
     np.testing.assert_allclose(model.covariance, expected, rtol=1e-6, atol=1e-14)
 
 
+def main_effects_of(model, features):
+    """The columns that a feature or pair is cleared of."""
+    own = [model.design.main_effect(a).of(slice(None)) for a in features if len(features) > 1]
+    return np.vstack([np.ones(len(model.design.weight)), *own]).T
+
+
 def cleared_columns(model, features):
     """The columns of a feature or term without what its main effects explain of them."""
     own = [owner == features for owner in model.owners]
     columns = model.Z[slice(None)][:, own]
-    G, weight = model.main_effects(features, slice(None)), model.known(features)
+    G, weight = main_effects_of(model, features), model.known(features)
     root = np.sqrt(weight)[:, None]
     slope = np.linalg.lstsq(root * G, root * columns, rcond=None)[0]
     return (columns - G @ slope) * (weight > 0)[:, None]
@@ -273,7 +283,7 @@ def test_cleared_columns_have_nothing_of_their_main_effects():
     model = effect_model(data, np.arange(4), [(0, 1)])
     for features in ((0, 1), (2,)):
         block, cleared = model.block(features), cleared_columns(model, features)
-        G = model.main_effects(features, slice(None))
+        G = main_effects_of(model, features)
         np.testing.assert_allclose(G.T @ (data.weight[:, None] * cleared), 0, atol=1e-8)
         left = data.n - G.shape[1]
         products = cleared.T @ (data.weight[:, None] * cleared) / left
@@ -321,10 +331,10 @@ def test_one_step_of_newton_is_that_of_a_weak_ridge():
 
 
 def test_numbers_drawn_from_the_null_have_its_means_and_variances():
-    data, model = null_model(number_problem())
-    refit = NumberRefit(model.Z, model.means, data.weight, model.refit_penalty)
-    own = refit.contrasts(data.Y[:, :, None])[0]
-    drawn = refit.drawn(data.Y[:, :, None], Draws(4000, 0))
+    model = null_model(number_problem())
+    data = model.design
+    own, rng = model.contrasts()[0], np.random.default_rng(0)
+    drawn = NUMBERS.drawn(model.means, data.weight, own.variance, 4000, rng)
     assert drawn.shape == (len(data.weight), 1, 4000)
     deviation = drawn[:, 0] - model.means
     np.testing.assert_allclose(deviation**2, np.tile((own.variance / data.weight)[:, None], 4000))

@@ -1,0 +1,342 @@
+"""The user's table as columns of functions: each feature twice, and products of several.
+
+Once as columns Z of the additive model, and once as functions to multiply (`additive.basis`). A
+missing value is 0 in every column and function, and a feature that does not vary is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+
+import numpy as np
+
+from immigrate.additive.basis import (
+    MOST_TABLED,
+    N_SINGLE,
+    N_SMOOTH,
+    Basis,
+    LevelColumns,
+    Levels,
+    MainEffect,
+    feature_levels,
+    main_effect,
+    product_functions,
+    rough_basis,
+    smooth_basis,
+)
+from immigrate.additive.families import Outcome, outcome_of
+from immigrate.additive.rows import ALONE, Columns, LazyColumns, Rows, Run, fits_whole, row_sum
+from immigrate.arrays import Array, Codes, Mask
+from immigrate.table import Table
+
+# Levels at which functions are looked at to count them.
+PROBED = slice(0, 32)
+ALL = slice(None)
+SMOOTH_PENALTY, LEVEL_PENALTY = 1.0, 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A table ready for the test: samples of positive weight, features that vary.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (p,)
+        Position of each feature in the user's table.
+    levels : list of Levels, one per feature
+    products : list of LevelColumns or None
+        phi_k / k of each feature; features with the same shares of levels have the same.
+    singles : list of LevelColumns or None
+        The normal score of each value, and on which side of the median it is; None for features
+        with few levels.
+    is_low : ndarray of shape (p, k)
+        The functions that enter the score form: two of an ordered feature, all of a nominal
+        one, whose functions have no order.
+    outcome : Outcome
+        What is to be explained.
+    weight : ndarray of shape (n,)
+        How often each sample was seen.
+    phi, single : ndarray of shape (p, k, n), (p, 2, n), or None
+        All functions of all samples, rows of zeros where a feature has fewer; None where they do
+        not fit in memory.
+    rough : frozenset of int
+        Features whose main effect needs the rough basis.
+    adjusted : frozenset of int
+        Features that are always in the null model and in no term.
+    n_for_basis : float or None
+        Number of samples that decides how fine the columns of features are; None is `n`. Some of
+        the samples have the columns of all.
+    run : Run
+        Threads that share blocks of rows, where there are too many for one.
+    """
+
+    columns: Codes
+    levels: list[Levels]
+    products: list[LevelColumns | None]
+    singles: list[LevelColumns | None]
+    is_low: Mask
+    outcome: Outcome
+    weight: Array
+    phi: Array | None = None
+    single: Array | None = None
+    rough: frozenset[int] = frozenset()
+    adjusted: frozenset[int] = frozenset()
+    n_for_basis: float | None = None
+    run: Run = ALONE
+
+    @property
+    def n(self) -> float:
+        """Number of samples, a sample of weight two counting twice."""
+        return float(self.weight.sum())
+
+    @property
+    def Y(self) -> Array:
+        """The outcome as a matrix (n, n_logits)."""
+        return self.outcome.Y
+
+    @property
+    def tested(self) -> Codes:
+        """The features that terms are made of."""
+        is_adjusted = np.isin(np.arange(len(self.levels)), list(self.adjusted))
+        return np.flatnonzero(~is_adjusted)
+
+    @cached_property
+    def n_own(self) -> Codes:
+        """How many functions each feature has; the rest of its rows are zero."""
+        sizes = [
+            0 if one is None else np.any(one.at(PROBED) != 0, axis=0).sum()
+            for one in self.products
+        ]
+        return np.array(sizes, dtype=np.intp)
+
+    @cached_property
+    def has_single(self) -> Mask:
+        """Which features have single functions: (p,)."""
+        return np.array([one is not None for one in self.singles], dtype=bool)
+
+    def phi_of(self, features: Codes, rows: Rows = ALL, k: int | None = None) -> Array:
+        """The first k functions of some features on some samples: (f, k, n_rows)."""
+        k = self.is_low.shape[1] if k is None else min(k, self.is_low.shape[1])
+        # Made once and kept where there is room; else made again for the rows at hand.
+        if self.phi is not None:
+            return self.phi[features, :k][..., rows]
+        return _stacked(self.products, self.levels, features, rows, k)
+
+    def single_of(self, features: Codes, rows: Rows = ALL) -> Array:
+        """The single functions of some features on some samples: (f, 2, n_rows)."""
+        if self.single is not None:
+            return self.single[features][..., rows]
+        return _stacked(self.singles, self.levels, features, rows, N_SINGLE)
+
+    def basis(self, feature: int) -> Basis:
+        """How closely the main effect of a feature is followed."""
+        n = self.n if self.n_for_basis is None else self.n_for_basis
+        return rough_basis(n) if feature in self.rough else smooth_basis(n)
+
+    def n_additive_columns(self, feature: int) -> int:
+        """How many columns a feature has in the additive model."""
+        return self.basis(feature).n_columns(self.levels[feature])
+
+    def main_effect(self, feature: int) -> MainEffect:
+        """The columns of a feature in the additive model, for as many samples as are asked for."""
+        if feature not in self._main_effects:
+            effect = main_effect(self.levels[feature], self.weight, self.basis(feature))
+            if len(self.weight) <= MOST_TABLED:
+                # Quickly made again, while thousands of them would fill the memory.
+                return effect
+            self._main_effects[feature] = effect
+        return self._main_effects[feature]
+
+    @cached_property
+    def _main_effects(self) -> dict[int, MainEffect]:
+        return {}
+
+    def additive_columns(self, features: Codes) -> tuple[Columns, Array, Codes]:
+        """Z = [1, columns of the features] (n, m), relative penalties, owner of each column."""
+        effects = [self.main_effect(int(a)) for a in features]
+        penalty = np.concatenate([[0.0], *(effect.penalty for effect in effects)])
+        owner = np.concatenate(
+            [[-1], *(np.full(len(one.penalty), a) for a, one in zip(features, effects))]
+        ).astype(int)
+
+        def ones(rows: Rows) -> Array:
+            return np.ones((1, len(self.weight[rows])))
+
+        parts = (ones, *(effect.of for effect in effects))
+        n, m = len(self.weight), len(penalty)
+        if fits_whole(n, m):
+            return np.ascontiguousarray(np.vstack([part(ALL) for part in parts]).T), penalty, owner
+        return LazyColumns(parts, (n, m), self.run), penalty, owner
+
+    def samples(self, index: Codes) -> Design:
+        """Some of the samples, with the columns and functions that all of them have."""
+        outcome = self.outcome
+        return replace(
+            self,
+            levels=[replace(one, code=one.code[index]) for one in self.levels],
+            outcome=replace(outcome, Y=outcome.Y[index], strata=outcome.strata[index]),
+            weight=self.weight[index],
+            phi=None if self.phi is None else self.phi[..., index],
+            single=None if self.single is None else self.single[..., index],
+            n_for_basis=self.n if self.n_for_basis is None else self.n_for_basis,
+        )
+
+
+def table_design(table: Table, *, adjusted: Mask | None = None, run: Run = ALONE) -> Design:
+    """The design of a table that was read, with its outcome and its weights as counts."""
+    weight = np.ones(len(table.values)) if table.weight is None else table.weight.as_counts()
+    X, outcome = table.values.astype(np.float64, copy=False), outcome_of(table.outcome, weight)
+    return design_of(X, table.reader.is_nominal, outcome, weight, adjusted=adjusted, run=run)
+
+
+def design_of(
+    values: Array,
+    is_nominal: Sequence[bool] | Mask,
+    outcome: Outcome,
+    weight: Array,
+    *,
+    adjusted: Mask | None = None,
+    run: Run = ALONE,
+) -> Design:
+    """Levels and functions of the features of a table (n, p) that vary.
+
+    `adjusted` marks columns that are always in the null model and in no term.
+    """
+    every = [feature_levels(x, weight, bool(one)) for x, one in zip(values.T, is_nominal)]
+    columns = np.flatnonzero([levels.n_levels > 1 for levels in every])
+    levels = [every[j] for j in columns]
+    # Functions by what they depend on: kind, number of samples and shares of the levels.
+    known: dict[tuple[bool, float, bytes], tuple[LevelColumns | None, LevelColumns | None]] = {}
+    own = []
+    for one in levels:
+        # Features without ties all have the same shares, and so the same functions of ranks.
+        key = (one.is_nominal, one.n_observed, blake2b(one.share.tobytes()).digest())
+        if key not in known:
+            known[key] = product_functions(one)
+        own.append(known[key])
+    products, singles = [phi for phi, _ in own], [single for _, single in own]
+    widths = [0 if phi is None else np.shape(phi.at(PROBED))[1] for phi in products]
+    is_low = np.zeros((len(levels), max(widths, default=1)), dtype=bool)
+    for row, one, width in zip(is_low, levels, widths):
+        # Nominal functions have no order, so that none of them is smoother than another.
+        row[: width if one.is_nominal else N_SMOOTH] = True
+    # All functions of all samples, where they fit in memory.
+    phi = single = None
+    if fits_whole(len(values), len(levels) * (is_low.shape[1] + N_SINGLE)):
+        features = np.arange(len(levels))
+        phi = _stacked(products, levels, features, ALL, is_low.shape[1])
+        single = _stacked(singles, levels, features, ALL, N_SINGLE)
+    out = [] if adjusted is None else np.flatnonzero(adjusted[columns]).tolist()
+    return Design(
+        columns,
+        levels,
+        products,
+        singles,
+        is_low,
+        outcome,
+        weight,
+        phi,
+        single,
+        adjusted=frozenset(out),
+        run=run,
+    )
+
+
+def _stacked(
+    functions: list[LevelColumns | None],
+    levels: list[Levels],
+    features: Codes,
+    rows: Rows,
+    k: int,
+) -> Array:
+    """The first k functions of some features on some samples: (f, k, n_rows)."""
+    codes = [levels[a].code[rows] for a in features]
+    values = np.zeros((len(features), k, len(codes[0]) if codes else 0))
+    for own, a, code in zip(values, features, codes):
+        columns = functions[a]
+        if columns is not None:
+            found = columns.of(code)[:k]
+            # Features with fewer functions leave the last rows at 0.
+            own[: len(found)] = found
+    return values
+
+
+def phi_products(phi: Array, terms: Codes) -> Array:
+    """All products of one phi of each feature of a term: (b, k^order, n) from (p, k, n)."""
+    columns = phi[terms[:, 0]]
+    for feature in terms[:, 1:].T:
+        columns = columns[:, :, None] * phi[feature][:, None]
+        columns = columns.reshape(len(terms), -1, columns.shape[-1])
+    return columns
+
+
+def term_columns(design: Design, terms: Codes, rows: Rows = ALL, k: int | None = None) -> Array:
+    """C of each pair: phi products, then those of the single functions: (b, k^2 + 2, n_rows).
+
+    Of a feature its functions: (b, k + 2, n_rows). Of a triple the phi products with k <= 2:
+    (b, 8, n_rows). `k` is the number of functions of each feature; None takes all.
+    """
+    # Each feature is made once, however many terms of the block it is in.
+    features, position = np.unique(terms, return_inverse=True)
+    position = position.reshape(terms.shape)
+    if terms.shape[1] == 3:
+        return phi_products(design.phi_of(features, rows, N_SMOOTH), position)
+    single = design.single_of(features, rows)
+    # Zeros where one of the features has no single functions, so that the form does not count.
+    last = np.prod([single[place] for place in position.T], axis=0)
+    return np.concatenate([phi_products(design.phi_of(features, rows, k), position), last], axis=1)
+
+
+def low_columns(design: Design, terms: Codes, k: int | None = None) -> Mask:
+    """Which phi products of each pair, or functions of each feature, enter the score form."""
+    of_features = design.is_low[:, :k]
+    is_low = of_features[terms[:, 0]]
+    for feature in terms[:, 1:].T:
+        is_low = is_low[:, :, None] & of_features[feature][:, None, :]
+        is_low = is_low.reshape(len(terms), -1)
+    return is_low
+
+
+def column_penalty(design: Design, terms: Codes, sizes: Array) -> Array:
+    """A weak ridge on the columns of features or pairs: (b, k), given their mean squares.
+
+    Columns of features with an order already weigh by smoothness, phi_k / k. Those of a few
+    levels are taken back to one size each: no level is rougher than another.
+    """
+    has_order = np.any(design.has_single[terms], axis=1)
+    return np.where(has_order[:, None], SMOOTH_PENALTY, LEVEL_PENALTY * sizes)
+
+
+def own_main_effects(design: Design, terms: Codes, rows: Rows = ALL) -> Array:
+    """G of each term: additive columns of its features, on the samples where all are known.
+
+    (b, m, n_rows), zero rows where there are fewer. A single feature has none beside itself.
+    """
+    weight = design.weight[rows]
+    if terms.shape[1] == 1:
+        return np.empty((len(terms), 0, len(weight)))
+    features, position = np.unique(terms, return_inverse=True)
+    own = [design.main_effect(int(a)).of(rows) for a in features]
+    columns = np.zeros((len(features), max(map(len, own)), len(weight)))
+    for row, values in zip(columns, own):
+        row[: len(values)] = values
+    G = columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(weight))
+    if not any(design.levels[a].has_missing for a in features):
+        return G
+    # Where one is missing, its correlates stand in for it: only there are their effects stronger.
+    is_known = np.array([design.levels[a].code[rows] >= 0 for a in features])
+    is_complete = np.all(is_known[position.reshape(terms.shape)], axis=1, keepdims=True)
+    return np.concatenate([G * is_complete, is_complete], axis=1)
+
+
+def term_squares(design: Design, terms: Codes) -> Array:
+    """Weighted sums of the squares of the columns of terms: (b, k)."""
+
+    def squares(rows: slice) -> tuple[Array]:
+        return (term_columns(design, terms, rows) ** 2 @ design.weight[rows],)
+
+    n_columns = len(terms) * (design.is_low.shape[1] ** 2 + N_SINGLE)
+    return row_sum(squares, len(design.weight), n_columns, design.run)[0]

@@ -1,0 +1,283 @@
+"""The null model: the logit, or the mean of a number, is a sum of functions of single features.
+
+A ridge on the columns of `Design.additive_columns`. Its strength is chosen by the deviance in
+cross-validation. Where there are too many columns for the samples, only the features with the
+strongest main effects enter; how many is chosen in the same cross-validation, with the choice
+repeated inside each fold. The functions are smooth; features that show a rougher effect get more
+columns, and the model is fitted again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from immigrate.additive.design import Design, term_columns, term_squares
+from immigrate.additive.families import Family
+from immigrate.additive.moments import moments_by_rows
+from immigrate.additive.p_values import log_three_moment_tail, score_log_p
+from immigrate.additive.residuals import Contrast, Draws, contrasts_of
+from immigrate.additive.ridge import (
+    Choice,
+    chosen_strength,
+    folds_of,
+    ridge_coefficients,
+    sample_for_folds,
+)
+from immigrate.additive.rows import Columns, Rows, beside, kept_bytes
+from immigrate.arrays import Array, Codes
+
+# A feature with a smaller p for its rough columns gets them.
+ROUGH_BELOW = 0.01
+# The refit that clears the residuals of main effects has a share of the penalty of the fit.
+# With all of it, main effects left in the residuals raised the family-wise error to .23; for
+# features that clearly have one, even a tenth leaves enough to show in pairs of correlates.
+SHARE_IN_REFIT, EVIDENT_SHARE_IN_REFIT = 0.2, 0.01
+# Evident: p below the first, and among many features so small that chance passes few of them.
+EVIDENT_BELOW, EVIDENT_BY_CHANCE = 0.01, 0.15
+# More columns than this share of the samples, and features are screened first.
+MOST_COLUMNS_PER_SAMPLE = 0.5
+SCREENED_COUNTS = (3, 6, 10, 20, 40, 80, 160)
+# Columns of a pair that was found are penalised little: its effect is known to be there. With 1,
+# what the penalty left of a pair without noise (MONK-1) was taken for further pairs.
+FOUND_TERM_STRENGTH = 0.3
+
+
+@dataclass(frozen=True)
+class AdditiveModel:
+    """A sum of main effects, as a fitted test keeps it.
+
+    Attributes
+    ----------
+    features : ndarray
+        Indices of the features in the model.
+    strength : float
+        Ridge penalty.
+    deviance, intercept_deviance : float
+        Cross-validated deviance per unit of weight, and that of the class shares alone.
+    coefficients : ndarray of shape (m, n_logits)
+    means : ndarray of shape (n, n_logits)
+        Fitted mu: probabilities of the classes, or numbers in units of their deviation.
+    """
+
+    features: Codes
+    strength: float
+    deviance: float
+    intercept_deviance: float
+    coefficients: Array = field(repr=False)
+    means: Array = field(repr=False)
+
+    @property
+    def deviance_explained(self) -> float:
+        """Share of the deviance that main effects explain on held-out samples, at least 0."""
+        return max(0.0, 1 - self.deviance / max(self.intercept_deviance, 1e-300))
+
+
+@dataclass(frozen=True, eq=False)
+class NullModel(AdditiveModel):
+    """What the test takes for granted: a sum of main effects, plus the terms found so far.
+
+    Attributes
+    ----------
+    design : Design
+        The samples, with the rough basis for the features that need it.
+    Z : columns of shape (n, m)
+    owner : ndarray of shape (m,)
+        The feature that each column belongs to; -1 for the intercept and for terms.
+    penalty, refit_penalty : ndarray of shape (m,)
+    terms : tuple of tuple
+        Pairs or triples that were added.
+    """
+
+    design: Design = field(repr=False)
+    Z: Columns = field(repr=False)
+    owner: Codes = field(repr=False)
+    penalty: Array = field(repr=False)
+    refit_penalty: Array = field(repr=False)
+    terms: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def family(self) -> Family:
+        """What kind of outcome it is fitted to."""
+        return self.design.outcome.family
+
+    def contrasts(self, draws: Draws | None = None) -> list[Contrast]:
+        """Cleaned residuals of the labels and of labels drawn from this model, per logit."""
+        data = self.design
+        return contrasts_of(
+            self.Z, data.Y, self.means, data.weight, self.refit_penalty, self.family, draws
+        )
+
+    def kept(self) -> AdditiveModel:
+        """What a fitted test keeps, with features as columns of the user's table."""
+        return AdditiveModel(
+            self.design.columns[self.features],
+            self.strength,
+            self.deviance,
+            self.intercept_deviance,
+            self.coefficients,
+            self.means,
+        )
+
+
+def null_model(design: Design) -> NullModel:
+    """The additive model, with the rough basis for the features that need it."""
+    model = fitted_additive_model(design)
+    rough = rough_features(model)
+    return fitted_additive_model(replace(design, rough=rough)) if rough else model
+
+
+def fitted_additive_model(design: Design) -> NullModel:
+    """The additive model with penalty, and where needed number of features, chosen by CV."""
+    n_columns = sum(map(design.n_additive_columns, range(len(design.levels))))
+    if n_columns > MOST_COLUMNS_PER_SAMPLE * design.n:
+        return _screened_model(design)
+    return fitted_on(design, np.arange(len(design.levels)))
+
+
+def fitted_on(design: Design, features: Codes) -> NullModel:
+    """The additive model of these features, or of none, with its penalty chosen."""
+    sample = sample_for_folds(design)
+    in_fold = folds_of(sample)
+    intercept = best = _intercept(sample, in_fold)
+    if len(features):
+        Z, penalty, _ = sample.additive_columns(features)
+        best = chosen_strength(sample, Z, penalty, in_fold)
+    return _fitted(design, sample, features, best, intercept)
+
+
+def _intercept(design: Design, in_fold: Array) -> Choice:
+    """The model of the class shares, or of the mean, alone."""
+    return chosen_strength(design, np.ones((len(design.weight), 1)), np.zeros(1), in_fold)
+
+
+def _fitted(
+    design: Design, sample: Design, features: Codes, best: Choice, intercept: Choice
+) -> NullModel:
+    """The model of all samples, with the strength that `sample` has chosen."""
+    Z, penalty, owner = design.additive_columns(features)
+    penalty = best.strength * penalty
+    start, family = np.zeros((Z.shape[1], design.Y.shape[1])), design.outcome.family
+    if sample is not design:
+        # A pass over all samples is long; a start close to the end saves some.
+        near = sample.additive_columns(features)[0]
+        start = ridge_coefficients(near, sample.Y, sample.weight, penalty, start, family=family)
+    beta = ridge_coefficients(Z, design.Y, design.weight, penalty, start, family=family)
+    evident = [*evident_features(design), *design.adjusted]
+    share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
+    total = sample.weight.sum()
+    return NullModel(
+        features=features,
+        strength=best.strength,
+        deviance=best.deviance / total,
+        intercept_deviance=intercept.deviance / total,
+        coefficients=beta,
+        means=family.means(Z @ beta),
+        design=design,
+        Z=Z,
+        owner=owner,
+        penalty=penalty,
+        refit_penalty=share * penalty,
+    )
+
+
+def _screened_model(design: Design) -> NullModel:
+    """Model on the features with the strongest main effects, as many as CV asks for."""
+    sample = sample_for_folds(design)
+    in_fold = folds_of(sample)
+    intercept = _intercept(sample, in_fold)
+    adjusted = np.array(sorted(design.adjusted), dtype=np.intp)
+    orders = [_main_effect_order(sample, sample.weight - held_out) for held_out in in_fold.T]
+    best, best_count = intercept, 0
+    # What is adjusted for is in the model whatever it costs.
+    for count in (0, *SCREENED_COUNTS) if len(adjusted) else SCREENED_COUNTS:
+        chosen = [np.concatenate([adjusted, order[:count]]) for order in orders]
+        Z, penalty, owner = sample.additive_columns(np.unique(np.concatenate(chosen)))
+        columns = [np.flatnonzero((owner < 0) | np.isin(owner, own)) for own in chosen]
+        if count and max(map(len, columns)) > MOST_COLUMNS_PER_SAMPLE * sample.n:
+            break
+        choice = chosen_strength(sample, Z, penalty, in_fold, columns=columns)
+        if choice.deviance < best.deviance or count == 0:
+            best, best_count = choice, count
+    # The folds have chosen how many features; which ones is decided on all samples.
+    strongest = _main_effect_order(design, design.weight)[:best_count]
+    features = np.sort(np.concatenate([adjusted, strongest]))
+    return _fitted(design, sample, features, best, intercept)
+
+
+def _main_effect_order(design: Design, weight: Array) -> Codes:
+    """Features that terms are made of, those with the strongest main effects first."""
+    tested = design.tested
+    return tested[np.argsort(main_effect_log_p(design, weight)[tested], kind="stable")]
+
+
+def evident_features(design: Design) -> Codes:
+    """Indices of the features that clearly have a main effect."""
+    highest_p = min(EVIDENT_BELOW, EVIDENT_BY_CHANCE / max(len(design.levels), 1))
+    return np.flatnonzero(main_effect_log_p(design, design.weight) < np.log(highest_p))
+
+
+def main_effect_log_p(design: Design, weight: Array) -> Array:
+    """Log p of each feature's own kernel statistic, for choosing which enter the model."""
+    e = design.Y - np.average(design.Y, axis=0, weights=weight)
+    spread = np.average(e**2, axis=0, weights=weight).sum()
+    p, n_columns = design.is_low.shape
+    q, size = np.empty(p), np.empty((p, n_columns))
+    # Two arrays of this size at a time, of 8 bytes each: phi and its square.
+    n_together = max(1, int(kept_bytes() / (16 * max(n_columns, 1) * len(weight))))
+    for start in range(0, p, n_together):
+        own = np.arange(start, min(start + n_together, p))
+        phi = design.phi_of(own)
+        q[own] = np.sum((phi @ (weight[:, None] * e)) ** 2, axis=(1, 2))
+        size[own] = spread * (phi**2 @ weight)  # (p, k)
+    return log_three_moment_tail(q, (size.sum(1), (size**2).sum(1), (size**3).sum(1)))
+
+
+def rough_features(model: NullModel) -> frozenset[int]:
+    """Features of the model whose main effect the rough basis follows significantly better."""
+    design = model.design
+    finer = replace(design, rough=frozenset(model.features.tolist()))
+    features = [
+        a
+        for a in model.features.tolist()
+        if not design.basis(a).is_as(finer.basis(a), design.levels[a])
+    ]
+    if not features:
+        return frozenset()
+    contrasts = model.contrasts()
+
+    def is_rough(a: int) -> bool:
+        C, G = (which.main_effect(a).of for which in (finer, design))
+        moments = moments_by_rows(C, G, contrasts, design.run)
+        log_p = min(score_log_p(one)[0, 0] for one in moments)
+        return bool(log_p < np.log(ROUGH_BELOW / len(contrasts)))
+
+    return frozenset(filter(is_rough, features))
+
+
+def with_term(model: NullModel, term: tuple[int, ...]) -> NullModel:
+    """The model with the product columns of a found term added, refitted."""
+    design, family, terms = model.design, model.family, np.array([term])
+    # Columns that are zero for all samples are none.
+    is_real = np.flatnonzero(term_squares(design, terms)[0])
+
+    def columns(rows: Rows) -> Array:
+        return term_columns(design, terms, rows)[0][is_real]
+
+    n_new = len(is_real)
+    Z = beside(model.Z, [columns], model.Z.shape[1] + n_new)
+    own_penalty = np.full(n_new, FOUND_TERM_STRENGTH)
+    penalty = np.concatenate([model.penalty, own_penalty])
+    start = np.vstack([model.coefficients, np.zeros((n_new, design.Y.shape[1]))])
+    beta = ridge_coefficients(Z, design.Y, design.weight, penalty, start, family=family)
+    return replace(
+        model,
+        Z=Z,
+        owner=np.concatenate([model.owner, np.full(n_new, -1)]),
+        penalty=penalty,
+        refit_penalty=np.concatenate([model.refit_penalty, SHARE_IN_REFIT * own_penalty]),
+        coefficients=beta,
+        means=family.means(Z @ beta),
+        terms=(*model.terms, term),
+    )
