@@ -149,7 +149,9 @@ class Fold:
         return {
             "sigmas": sigmas,
             "loo": stacked([point.kept.scores for point in path]),
-            "test": stacked(references.scores(self.X_test, weights, sigmas, n_jobs=1)),
+            "test": stacked(
+                task.problem.class_scores_many(references.encoded(self.X_test), weights, sigmas)
+            ),
         }
 
     def probability(self, name, make):

@@ -184,9 +184,7 @@ def one_row_times(machine):
     X, y, W = table(n, p)
     classifier = ImmigrateClassifier().fit(X[:200], y[:200])
     # A fit to all samples would take minutes; the references alone decide what predict costs.
-    references = replace(
-        classifier.model_.references, values=X, codes=y, anchor_weight=None, laid_out={}
-    )
+    references = replace(classifier.model_.references, values=X, codes=y, anchor_weight=None)
     classifier.model_ = replace(classifier.model_, references=references)
     problem = MarginProblem(X, y)
     return {

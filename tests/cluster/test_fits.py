@@ -21,7 +21,8 @@ from immigrate import (
 from immigrate.cluster import on
 from immigrate.cluster.parts import Point, merged, part_sums, parts_of
 from immigrate.cluster.passes import ClusterPass, weight_count
-from immigrate.kernels import Pieces, current_runner, pass_over, passes_run_by
+from immigrate.kernels import RUNNER, Pieces, pass_over, passes_run_by
+from immigrate.kernels.passes import CompiledPass
 
 
 @pytest.fixture
@@ -123,9 +124,9 @@ def test_the_model_does_not_keep_the_cluster(table, client):
     with on(client, part_seconds=1e-3):
         model = ImmigrateClassifier().fit(X, y)
     expected = model.predict(X)
-    assert current_runner() is None
+    assert RUNNER.get() is None
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), expected)
-    assert all(runner is None for _, runner in model.model_.references.laid_out)
+    assert isinstance(model.model_.references.problem()._passes, CompiledPass)
     wait_until_forgotten(client)
 
 

@@ -115,7 +115,7 @@ def test_the_sigma_of_predictions_is_the_likeliest(parity):
     model = CubicImmigrateClassifier().fit(X, noisy)
     assert model.sigma_ <= model.fit_sigma_
     chosen = model.model_.log_likelihoods.mean()
-    problem = model.model_.references.problem(1)
+    problem = model.model_.references.problem()
     for factor in (1, 1 / 2, 1 / 4, 1 / 8, 1 / 16):
         sigma = factor * model.fit_sigma_
         energy = problem.loo_scores(model.model_.weights, sigma).free_energy

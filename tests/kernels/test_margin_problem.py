@@ -66,5 +66,4 @@ def test_a_released_problem_predicts_and_trains_as_before():
 
 def test_a_fitted_model_does_not_keep_the_boltzmann_factors_of_its_fit():
     model = ImmigrateClassifier().fit(X, Y)
-    (problem,) = model.model_.references.laid_out.values()
-    assert problem._passes._last_store is None
+    assert model.model_.references.problem()._passes._last_store is None

@@ -222,7 +222,7 @@ class TestSameForAll:
         model = ImmigrateClassifier().fit(X, y)
         plenty = model.explain(X)
         with sklearn.config_context(working_memory=1e-3):
-            assert len(list(model.model_.references.problem(1).row_blocks(90))) == 90
+            assert len(list(model.model_.references.problem().row_blocks(90))) == 90
             little = model.explain(X)
         np.testing.assert_allclose(little.values, plenty.values, rtol=1e-12, atol=1e-14)
         pd.testing.assert_frame_equal(little.neighbours, plenty.neighbours)

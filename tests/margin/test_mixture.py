@@ -34,12 +34,20 @@ def mixture(wine):
     return ImmigrateClassifierCV(sigmas=[4.0, 1.0, 0.25], combine="mixture").fit(*wine)
 
 
+def class_scores(model, X, points):
+    return model.references.problem().class_scores_many(
+        model.references.encoded(X),
+        [point.weights for point in points],
+        [point.sigma for point in points],
+    )
+
+
 def member_probabilities(model, X):
     """Every member on its own, from the definition."""
     fitted, X = model.model_, X.to_numpy()
     for member in fitted.members:
         point = fitted.points[member.point]
-        scores = fitted.references.scores(X, [point.weights], [point.sigma], None)[0]
+        scores = class_scores(fitted, X, [point])[0]
         score = getattr(scores, RULES[member.rule])
         yield member.share, class_probability(score, point.sigma * member.temperature)
 
@@ -106,10 +114,7 @@ def test_parts_add_up_to_the_lead_in_probability(wine, which):
 def test_expected_distances_are_means_over_members(wine, mixture):
     X, _ = wine
     fitted = mixture.model_
-    weights = [point.weights for point in fitted.points]
-    scores = fitted.references.scores(
-        X.to_numpy(), weights, [point.sigma for point in fitted.points], None
-    )
+    scores = class_scores(fitted, X.to_numpy(), fitted.points)
     expected = sum(one.share * scores[one.point].distance for one in fitted.members)
     np.testing.assert_allclose(mixture.expected_distances(X), expected)
     assert mixture.expected_distances().shape == (len(X), 3)

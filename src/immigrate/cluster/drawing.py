@@ -28,7 +28,7 @@ from immigrate.cluster.partitions import (
     stacked,
 )
 from immigrate.cluster.passes import N_DRAWN, Cluster
-from immigrate.kernels import current_runner
+from immigrate.kernels import RUNNER
 from immigrate.table.open import OPENERS
 
 # A nearest hit needs another sample of the class.
@@ -62,7 +62,7 @@ class Drawn:
 
 def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, str]:
     """The rows of a collection that a fit works on: as many as the cluster in use says."""
-    cluster = current_runner()
+    cluster = RUNNER.get()
     n_drawn = cluster.n_drawn if isinstance(cluster, Cluster) else N_DRAWN
     drawn = stratified_sample(X, y, n_drawn, sample_weight=sample_weight)
     return drawn.X, drawn.y, drawn.weight, str(drawn)

@@ -9,7 +9,7 @@ import numpy as np
 
 from immigrate.arrays import Array
 from immigrate.cluster.passes import Cluster
-from immigrate.kernels import current_runner
+from immigrate.kernels import RUNNER
 
 # Rows of a partition that are predicted at a time: what is made of them on the way, and is several
 # times as large, does not grow with the partition.
@@ -83,7 +83,7 @@ def computed(tasks: Sequence[Any]) -> list[Any]:
     """The values of delayed calls: by the cluster in use, else by what Dask has."""
     import dask
 
-    cluster = current_runner()
+    cluster = RUNNER.get()
     if isinstance(cluster, Cluster):
         return cluster.results(cluster.client.compute(list(tasks)))
     return list(dask.compute(*tasks))

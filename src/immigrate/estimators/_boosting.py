@@ -211,7 +211,6 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             # Votes for one class have no probabilities that a log-loss could judge.
             scoring = self.scoring if variant.is_soft else "accuracy"
             model = as_it_predicts(model, task, scoring=scoring)
-            model.references.release()
             table.keep_on(self)
             self.model_ = model
             self.estimator_errors_ = np.array([one.error for one in learners])

@@ -270,7 +270,7 @@ def grown_fit(
         if samples is None or stage == len(samples.sizes) or norm(error) <= SMALL_ERROR:
             return Fit(task, solution, sigma, error)
         # What the passes over this sample have kept is of no use to the larger one.
-        task.references.release()
+        task.problem.release()
         task = task_on(task.options, task.all_references, samples, stage)
         begin, weight_set = solution, None
 
@@ -286,7 +286,7 @@ def sampling_error(task: Task, solution: Solution, sigma: float, weight_set: Wei
             is_anchor=None if references.is_anchor is None else references.is_anchor[group],
         )
         found = task.options.solver.solution(
-            part.problem(n_threads(task.options.n_jobs)),
+            part.problem().with_threads(n_threads(task.options.n_jobs)),
             solution.weights,
             sigma,
             weight_set,

@@ -356,7 +356,6 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         fit = finished(task, path[number], is_rough=is_rough)
         warn_unless_converged(fit.solution, task.options.solver)
         model = self._combined(selection, path, chosen, fit)
-        model.references.release()
         self._adopt(table, model, fit)
         # A fit before this one may have followed strengths, and this one not.
         for name in ("strengths_", "weights_by_strength_"):

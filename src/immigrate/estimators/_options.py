@@ -171,8 +171,8 @@ class FitOptions:
             random: Array = check_random_state(self.random_state).uniform(size=(q, q))
             return random + random.T
         if init == "im4e":
-            linear = replace(references, form=LINEAR, laid_out={})
-            problem = linear.problem(n_threads(self.n_jobs))
+            linear = replace(references, form=LINEAR)
+            problem = linear.problem().with_threads(n_threads(self.n_jobs))
             # Steps of the same kind, with limits of their own.
             found = feature_weights(problem, type(self.solver)())
             return np.diag(as_shares(share(found.weights)))

@@ -92,10 +92,7 @@ def tasks_of(options: FitOptions, table: Table, n_steps: int = STEPS_OF_FIT) -> 
         form,
         screened_out=table.values[:, is_out] if is_out.any() else None,
     )
-    tasks = [
-        task_on(options, replace(all_references, encoding=one, laid_out={}), samples)
-        for one in encodings
-    ]
+    tasks = [task_on(options, replace(all_references, encoding=one), samples) for one in encodings]
     for task in tasks:
         say_if_long(task, n_steps)
     return tasks
@@ -130,7 +127,6 @@ def fitted(
     if options.narrower and isinstance(sigma, str):
         model = with_likeliest_sigma(model, fit.task, options.narrower)
     model = as_it_predicts(model, fit.task)
-    model.references.release()
     return model, fit
 
 
@@ -375,4 +371,6 @@ def scored_fold(
     points = list(weight_path(task, path_solver(task, choices), choices))
     weights, sigmas = [one.kept.weights for one in points], [one.sigma for one in points]
     X, codes = test
-    return Split(task.references.scores(X, weights, sigmas, n_jobs=None), codes)
+    return Split(
+        task.problem.class_scores_many(task.references.encoded(X), weights, sigmas), codes
+    )

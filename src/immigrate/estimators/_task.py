@@ -140,7 +140,7 @@ def task_on(
         all_references,
         references,
         # Laid out once: the solver and later every prediction use the same layout.
-        references.problem(n_threads(options.n_jobs)),
+        references.problem().with_threads(n_threads(options.n_jobs)),
         options.make_start(references, weight_set),
         weight_set,
         samples,

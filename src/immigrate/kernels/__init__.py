@@ -168,9 +168,13 @@ class Pass(Protocol):
         ...
 
     def scores_many(
-        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float]
+        self,
+        X_new: Array,
+        Ws: Sequence[Array],
+        sigmas: Sequence[float],
+        n_jobs: int | None = None,
     ) -> list[ClassScores]:
-        """Scores of new samples under several (W, sigma)."""
+        """Scores of new samples under several (W, sigma), on so many threads of this process."""
         ...
 
     def with_anchor_weight(self, anchor_weight: Array) -> Pass:
@@ -194,23 +198,18 @@ class Runner(Protocol):
         ...
 
 
-# Of this thread; None is this process itself.
-_runner: ContextVar[Runner | None] = ContextVar("_runner", default=None)
-
-
-def current_runner() -> Runner | None:
-    """The runner of passes in this thread; None is this process itself."""
-    return _runner.get()
+# Who runs the passes over tables that this thread lays out; None is this process itself.
+RUNNER: ContextVar[Runner | None] = ContextVar("RUNNER", default=None)
 
 
 @contextmanager
 def passes_run_by(runner: Runner | None) -> Iterator[None]:
     """Inside the block, let `runner` run the passes over tables that this thread lays out."""
-    token = _runner.set(runner)
+    token = RUNNER.set(runner)
     try:
         yield
     finally:
-        _runner.reset(token)
+        RUNNER.reset(token)
 
 
 def pass_over(pieces: Pieces, anchor_weight: Array | None = None, *, n_threads: int = 1) -> Pass:
@@ -220,7 +219,7 @@ def pass_over(pieces: Pieces, anchor_weight: Array | None = None, *, n_threads: 
     """
     if anchor_weight is None:
         anchor_weight = np.full(len(pieces.samples.values), 1.0 / len(pieces.pairs.anchors))
-    return (_runner.get() or local_pass)(pieces, anchor_weight, n_threads=n_threads)
+    return (RUNNER.get() or local_pass)(pieces, anchor_weight, n_threads=n_threads)
 
 
 def local_pass(pieces: Pieces, anchor_weight: Array, *, n_threads: int = 1) -> Pass:

@@ -271,8 +271,14 @@ def rectangular_tiles(n_rows: int, references: list[Run], shape: TileShape) -> C
 def _tiles(row: Run, column: Run, shape: TileShape, serves: tuple[bool, bool]) -> Codes:
     """Tiles of one pair of runs, (n_tiles, N_FIELDS), pairs not numbered yet."""
     is_triangle = serves[1] and row == column
-    i0, i1 = _edges(row.first, row.last, shape.n_rows)
-    j0, j1 = _edges(column.first, column.last, _even_width(column.last - column.first, shape))
+    # A width near n_columns that cuts the columns evenly: no sliver is left over.
+    size = column.last - column.first
+    width = -(-size // (-(-size // shape.n_columns) * shape.n_rows)) * shape.n_rows
+    i0, j0 = (
+        np.arange(row.first, row.last, shape.n_rows),
+        np.arange(column.first, column.last, width),
+    )
+    i1, j1 = np.minimum(i0 + shape.n_rows, row.last), np.minimum(j0 + width, column.last)
     i0, i1 = np.repeat(i0, len(j0)), np.repeat(i1, len(j0))
     j0, j1 = np.tile(j0, len(i0) // len(j0)), np.tile(j1, len(i0) // len(j1))
     # Tiles are a whole number of row steps wide, so that the diagonal only enters a tile at its
@@ -287,17 +293,6 @@ def _tiles(row: Run, column: Run, shape: TileShape, serves: tuple[bool, bool]) -
     tiles[:, IS_DIAGONAL] = is_triangle & (i0 == j0)
     tiles[:, SERVES_ROWS], tiles[:, SERVES_COLUMNS] = serves
     return tiles
-
-
-def _edges(first: int, last: int, step: int) -> tuple[Codes, Codes]:
-    starts = np.arange(first, last, step)
-    return starts, np.minimum(starts + step, last)
-
-
-def _even_width(size: int, shape: TileShape) -> int:
-    """Width near n_columns that cuts `size` evenly: no sliver is left over."""
-    n_blocks = -(-size // shape.n_columns)
-    return -(-size // (n_blocks * shape.n_rows)) * shape.n_rows
 
 
 def whole_vectors(n_pairs: Any) -> Any:

@@ -51,7 +51,7 @@ from immigrate.kernels.sweeps import (
     new_buffers,
     scatter_sweep,
 )
-from immigrate.kernels.threads import run_in_order
+from immigrate.kernels.threads import n_threads, run_in_order
 from immigrate.kernels.tile_energies import (
     EMPTY,
     FLOOR,
@@ -173,7 +173,11 @@ class CompiledPass:
         ]
 
     def scores_many(
-        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float]
+        self,
+        X_new: Array,
+        Ws: Sequence[Array],
+        sigmas: Sequence[float],
+        n_jobs: int | None = None,
     ) -> list[ClassScores]:
         """Scores of every row of `X_new` against each class, of several (W, sigma) at once."""
         X_new = X_new.astype(self._layout.table.values.dtype, copy=False)
@@ -183,7 +187,7 @@ class CompiledPass:
         states = run_in_order(
             lambda batch: self._new_sample_state(layout, batch, weights, sigma),
             batches,
-            self._n_threads,
+            n_threads(n_jobs),
         )
         state = np.concatenate(states, axis=-1)
         return [class_scores(one, s, 0.0) for one, s in zip(state, sigma)]

@@ -63,7 +63,9 @@ def n_threads(n_jobs: int | None) -> int:
     None is 1 unless a ``joblib.parallel_config`` says otherwise, -1 is all cores; inside a
     joblib worker it is 1, so that cores are not shared out twice.
     """
-    asked = int(joblib.effective_n_jobs(check_jobs(n_jobs)))
+    if n_jobs is not None:
+        check_jobs(n_jobs)
+    asked = int(joblib.effective_n_jobs(n_jobs))
     if isinstance(get_active_backend()[0], LOCAL_BACKENDS):
         return asked
     # Of a cluster joblib counts all threads, here and in every worker; they are not our threads.

@@ -253,7 +253,6 @@ class MarginModel:
             self._weighed(many, classes),
             classes,
             n_neighbours=n_neighbours,
-            n_jobs=n_jobs,
         )
         if share is None or self.decision != "hard vote":
             return split
@@ -268,7 +267,8 @@ class MarginModel:
         if X is not None:
             weights = [point.weights for point in self.points]
             sigmas = [point.sigma for point in self.points]
-            return self.references.scores(X, weights, sigmas, n_jobs)
+            problem, table = self.references.problem(), self.references.encoded(X)
+            return problem.class_scores_many(table, weights, sigmas, n_jobs)
         known = [point.loo_scores for point in self.points if point.loo_scores is not None]
         if not known:
             raise ValueError(NOTHING_LEFT_OUT)

@@ -38,7 +38,6 @@ import numpy as np
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.couplings import soft_sum
 from immigrate.core.forms import Cubic, Form
-from immigrate.kernels.threads import n_threads
 
 if TYPE_CHECKING:
     from immigrate.margin.references import References
@@ -233,10 +232,9 @@ def margin_split(
     classes: Codes,
     *,
     n_neighbours: int,
-    n_jobs: int | None,
 ) -> MarginSplit:
     """Margins of the rows of `X`, as they were read, over their two `classes`."""
-    problem = references.problem(n_threads(n_jobs))
+    problem = references.problem()
     table = references.encoded(X)
     size = np.sum([np.abs(one.weights) for one in members], axis=0)
     features, place, factor = used_terms(references, size)

@@ -317,7 +317,6 @@ def kept(
         is_anchor=None,
         screened_out=None,
         is_summary=True,
-        laid_out={},
     )
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.forms import QUADRATIC, Form
-from immigrate.kernels import ClassScores, Runner, current_runner
-from immigrate.kernels.threads import n_threads
+from immigrate.kernels import RUNNER
 from immigrate.problems import MarginProblem
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ class References:
     """The samples that new samples are compared with.
 
     Laying them out for the kernel takes a hundred times as long as scoring one row, so the
-    layout of the fit is kept. Files hold the plain arrays only; a model that comes from a file,
-    or is given another number of threads, lays them out when it scores its first sample.
+    layout of the fit is kept. Files hold the plain arrays only; a model that comes from a file
+    lays them out when it scores its first sample.
 
     Attributes
     ----------
@@ -50,9 +49,6 @@ class References:
         Samples whose margin counted; None is all of them.
     is_summary : bool
         Whether these are prototypes and no samples.
-    laid_out : dict
-        The samples laid out for the kernel, by number of threads and by who runs the passes:
-        a cache.
     """
 
     values: Array
@@ -66,9 +62,6 @@ class References:
     count: Array | None = None
     is_anchor: Mask | None = None
     is_summary: bool = False
-    laid_out: dict[tuple[int, Runner | None], MarginProblem] = field(
-        default_factory=dict, repr=False
-    )
 
     @property
     def table(self) -> Array:
@@ -90,47 +83,34 @@ class References:
             screened_out=None,
             count=None if self.count is None else self.count[chosen],
             is_anchor=None,
-            laid_out={},
         )
 
-    def problem(self, n_threads: int) -> MarginProblem:
-        """The samples laid out for so many threads, or for the cluster in use."""
-        # The runner is part of it: a layout for a cluster is of no use in this process.
-        key = n_threads, current_runner()
-        if key not in self.laid_out:
-            # A count adds sigma log(count) to distances, which may leave the range of float32.
-            dtype = self.values.dtype if self.count is None else np.float64
-            self.laid_out[key] = MarginProblem(
-                self.table.astype(dtype, copy=False),
-                self.codes,
-                form=self.form,
-                is_nominal=self.encoding.is_nominal,
-                mismatch=self.encoding.mismatch,
-                count=self.count,
-                is_anchor=self.is_anchor,
-                anchor_weight=self.anchor_weight,
-                n_threads=n_threads,
-            )
-        return self.laid_out[key]
+    @cached_property
+    def _laid_out(self) -> MarginProblem:
+        return self._problem()
 
-    def scores(
-        self, X: Array, weights: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None
-    ) -> list[ClassScores]:
-        """Scores of new samples, as they were read, under several models in one sweep."""
-        problem = self.problem(n_threads(n_jobs))
-        return problem.class_scores_many(self.encoded(X), weights, sigmas)
+    def _problem(self) -> MarginProblem:
+        # A count adds sigma log(count) to distances, which may leave the range of float32.
+        dtype = self.values.dtype if self.count is None else np.float64
+        return MarginProblem(
+            self.table.astype(dtype, copy=False),
+            self.codes,
+            form=self.form,
+            is_nominal=self.encoding.is_nominal,
+            mismatch=self.encoding.mismatch,
+            count=self.count,
+            is_anchor=self.is_anchor,
+            anchor_weight=self.anchor_weight,
+        )
+
+    def problem(self) -> MarginProblem:
+        """The samples laid out: once in this process, anew for each use of a cluster."""
+        # What a cluster holds is not kept by a model.
+        return self._laid_out if RUNNER.get() is None else self._problem()
 
     def encoded(self, X: Array) -> Array:
         """New samples, as they were read, with a column for each weight."""
         return self.encoding.table(X if self.is_used.all() else X[:, self.is_used])
 
-    def release(self) -> None:
-        """Keep the layout for predictions and give back the rest: the end of a fit."""
-        for problem in self.laid_out.values():
-            problem.release()
-        # A model that is kept does not keep a cluster.
-        for key in [key for key in self.laid_out if key[1] is not None]:
-            del self.laid_out[key]
-
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "laid_out": {}}
+        return {field.name: getattr(self, field.name) for field in fields(self)}

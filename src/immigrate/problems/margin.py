@@ -101,6 +101,12 @@ class MarginProblem:
         other._passes = self._passes.with_anchor_weight(anchor_weight)
         return other
 
+    def with_threads(self, n_threads: int) -> MarginProblem:
+        """The same samples with passes on so many threads; what they keep is theirs alone."""
+        other = copy.copy(self)
+        other._passes = self._passes.with_threads(n_threads)
+        return other
+
     def evaluate(self, W: Array, sigma: float, *, reject_above: float = np.inf) -> MarginPass:
         """Cost, gradient and leave-one-out scores at `W`.
 
@@ -130,13 +136,17 @@ class MarginProblem:
         return self.class_scores_many(X_new, [W], [sigma])[0]
 
     def class_scores_many(
-        self, X_new: Array, weights: Sequence[Array], sigmas: Sequence[float]
+        self,
+        X_new: Array,
+        weights: Sequence[Array],
+        sigmas: Sequence[float],
+        n_jobs: int | None = None,
     ) -> list[ClassScores]:
         """`class_scores` of several models in one sweep: the differences are shared."""
         unit = self._distance_unit
         scaled = [_clipped(sigma / unit) for sigma in sigmas]
         own = [self._weights(W) for W in weights]
-        many = self._passes.scores_many(self._within_reach(X_new), own, scaled)
+        many = self._passes.scores_many(self._within_reach(X_new), own, scaled, n_jobs)
         return [_in_units(scores, unit) for scores in many]
 
     def margin_parts_many(
