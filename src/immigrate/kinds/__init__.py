@@ -4,6 +4,7 @@
 ``column``       one column of any container, and the types that its values may have
 ``number``       numbers, flags and ordered categories, which are numbers with names
 ``nominal``      levels without an order
+``circular``     numbers that come round: hours, weekdays, months, angles
 ===============  ===============================================================================
 """
 

@@ -32,6 +32,7 @@ class Kind(Enum):
     FLAG = "flag"
     ORDERED = "ordered category"
     NOMINAL = "nominal"
+    CIRCULAR = "circular"
 
 
 class Content(Enum):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Mask
+from immigrate.kinds.circular import circular_unit
 from immigrate.kinds.column import NUMBER_TYPES, Column, ColumnWarning, Levels, as_floats
 from immigrate.kinds.nominal import level_codes
 from immigrate.progress import warn_user
@@ -44,7 +45,13 @@ def places_in_order(column: Column, levels: Levels) -> NDArray[np.floating[Any]]
 
 
 def difference_units(
-    values: Array, low: Array, high: Array, is_nominal: Mask, *, scale: str | None = "std"
+    values: Array,
+    low: Array,
+    high: Array,
+    is_nominal: Mask,
+    *,
+    scale: str | None = "std",
+    period: Array | None = None,
 ) -> Array:
     """What a difference of 1 is in each column: its standard deviation, its range, or 1.
 
@@ -58,6 +65,8 @@ def difference_units(
     scale : {"std", "range", None}
         The standard deviation is that of the known values with divisor n, as in
         `sklearn.preprocessing.StandardScaler`.
+    period : ndarray of shape (p,), optional
+        Periods of circular columns, infinite for the others.
 
     Returns
     -------
@@ -81,6 +90,9 @@ def difference_units(
     values = values.astype(np.float64, copy=False)
     # False also for a column without a value, whose range is turned around.
     varies = (low < high) & ~is_nominal
+    if period is not None:
+        for j in np.flatnonzero(varies & np.isfinite(period)):
+            units[j], varies[j] = circular_unit(values[:, j], period[j], scale), False
     low, high = low[varies], high[varies]
     if scale == "range":
         with np.errstate(over="ignore"):  # a range beyond the largest float is cut to it

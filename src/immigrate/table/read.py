@@ -37,6 +37,7 @@ def read_weighted_table(
     sample_weight: Any = None,
     *,
     categorical_features: Any = FROM_DTYPE,
+    circular_features: Any = None,
     class_weight: Any = None,
     allow_nan: bool = True,
 ) -> Table:
@@ -50,7 +51,12 @@ def read_weighted_table(
         if getattr(estimator, "verbose", False):
             print_line(words)
     table = read_training_table(
-        estimator, X, y, categorical_features=categorical_features, allow_nan=allow_nan
+        estimator,
+        X,
+        y,
+        categorical_features=categorical_features,
+        circular_features=circular_features,
+        allow_nan=allow_nan,
     )
     if sample_weight is None and class_weight is None:
         return table
@@ -64,6 +70,7 @@ def read_training_table(
     y: Any,
     *,
     categorical_features: Any = FROM_DTYPE,
+    circular_features: Any = None,
     allow_nan: bool = True,
     least_per_class: int = 2,
     outcome: str = "class",
@@ -76,7 +83,7 @@ def read_training_table(
         Named in messages, asked for its tags, and left as it is.
     X : data frame or array-like of shape (n, p)
     y : array-like of shape (n,)
-    categorical_features : see `Reader.fit`
+    categorical_features, circular_features : see `Reader.fit`
     allow_nan : bool, default=True
         Whether values may be missing.
     least_per_class : int, default=2
@@ -108,7 +115,7 @@ def read_training_table(
     vars(stand_in).update(vars(estimator))
     finite: dict[str, Any] = {"ensure_all_finite": False, "ensure_min_samples": 2}
     if isinstance(source, Opened) and (source.is_frame or source.values is None):
-        first = first_reading(source, categorical_features)
+        first = first_reading(source, categorical_features, circular_features)
         given: Any = first.values
         if source.header is not None:
             given = pd.DataFrame(given, columns=source.header, copy=False)
@@ -121,7 +128,7 @@ def read_training_table(
         # Floats would hide that an array held flags.
         is_flags = getattr(given, "dtype", None) == np.bool_
         source = source if is_flags else replace(source, values=values)
-        first = first_reading(source, categorical_features)
+        first = first_reading(source, categorical_features, circular_features)
     reader, low, high, has_gap = first.reader, first.low, first.high, first.has_gap
     check_values(
         first.values,
@@ -365,7 +372,7 @@ def chosen_columns(selector: Any, X: Any, values: Array) -> Any:
     if is_table_wanted(selector) and isinstance(X, pd.DataFrame):
         return X.iloc[:, support]
     reader: Reader = selector.column_reader_
-    is_number = [kind in (Kind.NUMBER, Kind.FLAG) for kind in reader.kinds]
+    is_number = [kind in (Kind.NUMBER, Kind.FLAG, Kind.CIRCULAR) for kind in reader.kinds]
     # What is given as what it is read as.
     if (is_number & reader.is_used | ~support).all():
         return values[:, support]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import FROM_DTYPE, chosen_mask
 from immigrate.kinds import column_values, fitted_kind
+from immigrate.kinds.circular import check_can_be_circular, chosen_periods, turned
 from immigrate.kinds.column import Column, Content, Kind, Levels
 from immigrate.outcomes.classes import Labels, check_class_sizes
 from immigrate.table.notes import Note, Reason, column_ranges, table_notes
@@ -37,6 +38,10 @@ class Reader:
         Levels of nominal and ordered columns, empty for the others.
     notes : tuple of Note
         What fit has to say about columns.
+    periods : dict of int to float
+        Periods of circular columns, by position.
+    period : ndarray of shape (p,) or None
+        The same as an array, infinite for the other columns; None where there is no period.
     is_nominal : ndarray of bool
         Columns whose values are codes without order.
     n_levels : ndarray of int
@@ -65,6 +70,8 @@ class Reader:
     kinds: tuple[Kind, ...]
     levels: tuple[Levels, ...]
     notes: tuple[Note, ...] = ()
+    periods: dict[int, float] = field(default_factory=dict)
+    period: Array | None = field(init=False, repr=False, compare=False)
     is_nominal: Mask = field(init=False, repr=False, compare=False)
     n_levels: Codes = field(init=False, repr=False, compare=False)
     is_used: Mask = field(init=False, repr=False, compare=False)
@@ -76,13 +83,23 @@ class Reader:
         is_used, is_constant = np.ones_like(is_nominal), np.zeros_like(is_nominal)
         is_used[[note.column for note in self.notes if note.is_left_out]] = False
         is_constant[[n.column for n in self.notes if n.reason is Reason.CONSTANT]] = True
+        period = None
+        if self.periods:
+            period = np.full(len(self.names), np.inf)
+            period[list(self.periods)] = list(self.periods.values())
         # Frozen for everybody else.
         vars(self).update(
-            is_nominal=is_nominal, n_levels=n_levels, is_used=is_used, is_constant=is_constant
+            period=period,
+            is_nominal=is_nominal,
+            n_levels=n_levels,
+            is_used=is_used,
+            is_constant=is_constant,
         )
 
     @classmethod
-    def fit(cls, X: Any, categorical_features: Any = FROM_DTYPE) -> tuple[Reader, NDArray[Any]]:
+    def fit(
+        cls, X: Any, categorical_features: Any = FROM_DTYPE, circular_features: Any = None
+    ) -> tuple[Reader, NDArray[Any]]:
         """The reader of tables like `X`, and the values of `X`.
 
         Parameters
@@ -91,6 +108,9 @@ class Reader:
         categorical_features : "from_dtype", array-like of names, indices or bool, or None
             Columns whose levels have no order. "from_dtype" takes text and categories that
             are not ordered; None says that no column is categorical.
+        circular_features : dict or None, default=None
+            Columns of numbers that come round and their periods, by name or index, such as
+            ``{"hour": 24}``.
 
         Returns
         -------
@@ -100,7 +120,7 @@ class Reader:
         """
         source = opened(X)
         check_opened(source)
-        first = first_reading(source, categorical_features)
+        first = first_reading(source, categorical_features, circular_features)
         return first.reader, first.used_values()
 
     @property
@@ -120,6 +140,7 @@ class Reader:
             tuple(self.kinds[j] for j in chosen),
             tuple(self.levels[j] for j in chosen),
             tuple(replace(n, column=place[n.column]) for n in self.notes if n.column in place),
+            {place[j]: period for j, period in self.periods.items() if j in place},
         )
 
     def read(self, X: Any) -> NDArray[Any]:
@@ -146,7 +167,7 @@ class Reader:
                 "fit. Give the columns of the table of fit."
             )
         if source.values is not None:
-            return self._values_of_numbers(source)
+            return self._turned(self._values_of_numbers(source))
         # A float32 of zeros takes the type of the columns beside it.
         nothing = np.zeros(source.n_rows, dtype=np.float32)
         columns = [
@@ -156,7 +177,15 @@ class Reader:
             )
         ]
         values = np.column_stack(columns) if columns else np.empty((source.n_rows, 0))
-        return np.ascontiguousarray(values)
+        return self._turned(np.ascontiguousarray(values))
+
+    def _turned(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of circular columns within one period."""
+        if self.period is None:
+            return values
+        values, circular = np.array(values), list(self.periods)
+        values[:, circular] = turned(values[:, circular], self.period[circular])
+        return values
 
     def _values_of_numbers(self, source: Opened) -> NDArray[Any]:
         values = given = as_float_array(source.values)
@@ -182,11 +211,13 @@ class Reader:
             "kinds": tuple(kind.value for kind in self.kinds),
             "levels": self.levels,
             "notes": tuple((n.column, n.name, n.reason.value, n.detail) for n in self.notes),
+            "periods": tuple(self.periods.items()),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         notes = tuple(Note(j, name, Reason(why), what) for j, name, why, what in state["notes"])
-        vars(self).update(state, kinds=tuple(map(Kind, state["kinds"])), notes=notes)
+        kinds, periods = tuple(map(Kind, state["kinds"])), dict(state.get("periods", ()))
+        vars(self).update(state, kinds=kinds, notes=notes, periods=periods)
         self.__post_init__()
 
 
@@ -214,7 +245,7 @@ class Table:
     of : Table or None
         The whole table, where these are some of its rows: units are those of all samples.
     is_plain : bool
-        Whether all columns are numbers without a gap.
+        Whether all columns are numbers on a line without a gap.
     """
 
     reader: Reader
@@ -231,8 +262,8 @@ class Table:
 
     def __post_init__(self) -> None:
         reader = self.reader
-        is_plain = reader.is_used.all() and not (reader.is_nominal | self.has_gap).any()
-        vars(self).update(is_plain=bool(is_plain))
+        is_other = reader.is_nominal | self.has_gap | ~reader.is_used
+        vars(self).update(is_plain=reader.period is None and not is_other.any())
 
     @classmethod
     def of_values(
@@ -335,7 +366,9 @@ class FirstReading(NamedTuple):
         return np.where(is_used, self.values, self.values.dtype.type(0))
 
 
-def first_reading(source: Opened, categorical_features: Any = FROM_DTYPE) -> FirstReading:
+def first_reading(
+    source: Opened, categorical_features: Any = FROM_DTYPE, circular_features: Any = None
+) -> FirstReading:
     """A table that was opened as numbers, with what there is to say about its columns."""
     names, mask = source.names, None
     if not isinstance(categorical_features, str) or categorical_features != FROM_DTYPE:
@@ -356,7 +389,11 @@ def first_reading(source: Opened, categorical_features: Any = FROM_DTYPE) -> Fir
             kinds.append(kind)
             levels.append(own)
             is_text[j] = column.content is Content.NAMES and column.categories is None
-    reader = Reader(names, tuple(kinds), tuple(levels))
+    periods = {} if circular_features is None else chosen_periods(circular_features, names)
+    for j in periods:
+        check_can_be_circular(names[j], kinds[j])
+        kinds[j] = Kind.CIRCULAR
+    reader = Reader(names, tuple(kinds), tuple(levels), periods=periods)
     values = reader.values_of(source)
     ranges = column_ranges(values)
     notes = table_notes(
