@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from additive.problems import additive_problem, mixed_problem
+from additive.problems import additive_problem, mixed_problem, search_for_pairs
 
 from immigrate import durations
 from immigrate.durations import SearchDuration
-from immigrate.inference import search
-from immigrate.inference.search import predicted_duration
-from immigrate.inference.term_sets import every_term
+from immigrate.interactions import search
+from immigrate.interactions.search import predicted_duration
 
 RATE = 1e9
 
@@ -36,7 +35,7 @@ def test_exact_tests_are_counted_by_their_products(data, n_jobs):
     """
     n, n_logits = data.Y.shape
     p, m, k = len(data.levels), additive_width(data), data.phi.shape[1]
-    found = predicted_duration(data, every_term(p, 2), None, n_jobs)
+    found = predicted_duration(search_for_pairs(n_jobs=n_jobs), data)
     rows = k**2 + 2 + 2 * m / p
     exact = 2 * 2 * (p * (p - 1) / 2) * n * rows * (rows + m * n_logits) * n_logits
     assert found.exact == pytest.approx(exact / RATE / 0.2 / n_jobs)
@@ -50,7 +49,7 @@ def test_a_scan_visits_all_terms_and_refines_some(n_refined, n_exact):
     data = additive_problem(n_classes=3)
     n, n_logits = data.Y.shape
     k, p, m = data.phi.shape[1], len(data.levels), additive_width(data)
-    found = predicted_duration(data, every_term(p, 2), n_refined, 1)
+    found = predicted_duration(search_for_pairs(n_jobs=1, n_refined=n_refined), data)
     assert found.scan == pytest.approx(2 * n * (k**2 + 1 + 4) * 10 * n_logits / RATE / 0.6)
     rows = k**2 + 2 + 2 * m / p
     exact = 4 * n_exact * n * rows * (rows + m * n_logits) * n_logits
@@ -61,28 +60,28 @@ def test_a_scan_visits_all_terms_and_refines_some(n_refined, n_exact):
 def test_many_terms_are_scanned_and_a_thousandth_refined(monkeypatch, limit):
     data = additive_problem(p=5)
     n, _ = data.Y.shape
-    whole = predicted_duration(data, every_term(5, 2), None, 1)
+    whole = predicted_duration(search_for_pairs(n_jobs=1), data)
     work = {"MOST_EXACT_TERMS": 10, "MOST_EXACT_WORK": 10 * n * additive_width(data)}[limit]
     monkeypatch.setattr(durations, limit, work)
-    assert predicted_duration(data, every_term(5, 2), None, 1).scan == 0
+    assert predicted_duration(search_for_pairs(n_jobs=1), data).scan == 0
     monkeypatch.setattr(durations, limit, work - 1)
     monkeypatch.setattr(search, "FEWEST_REFINED", 2)
-    found = predicted_duration(data, every_term(5, 2), None, 1)
+    found = predicted_duration(search_for_pairs(n_jobs=1), data)
     assert found.scan > 0
     assert found.exact == pytest.approx(whole.exact * 2 / 10)
     monkeypatch.setattr(search, "REFINED_BELOW", 0.5)
-    found = predicted_duration(data, every_term(5, 2), None, 1)
+    found = predicted_duration(search_for_pairs(n_jobs=1), data)
     assert found.exact == pytest.approx(whole.exact / 2)
 
 
 def test_little_work_is_not_measured(monkeypatch):
     data = additive_problem()
-    operations = predicted_duration(data, every_term(5, 2), None, 1)
+    operations = predicted_duration(search_for_pairs(n_jobs=1), data)
     total = (operations.fit + operations.exact) * 0.2 * RATE
     monkeypatch.setattr(durations, "FEWEST_OPERATIONS", total * 1.001)
-    assert predicted_duration(data, every_term(5, 2), None, 1) == SearchDuration(0.0, 0.0, 0.0)
+    assert predicted_duration(search_for_pairs(n_jobs=1), data) == SearchDuration(0.0, 0.0, 0.0)
     monkeypatch.setattr(durations, "FEWEST_OPERATIONS", total * 0.999)
-    assert predicted_duration(data, every_term(5, 2), None, 1).seconds > 0
+    assert predicted_duration(search_for_pairs(n_jobs=1), data).seconds > 0
 
 
 def test_nothing_takes_no_time():

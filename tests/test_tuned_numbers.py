@@ -48,7 +48,7 @@ TUNED = {
         "SAMPLES_PER_ROUGH_LEVEL": 15,
         "MOST_ROUGH_LEVELS": 30,
     },
-    "inference.feature_evidence": {"LIGHTER": 0.1, "MOST_EXPLAINED": 0.95},
+    "interactions.features": {"LIGHTER": 0.1, "MOST_EXPLAINED": 0.95},
     "additive.design": {"SMOOTH_PENALTY": 1.0, "LEVEL_PENALTY": 0.3},
     "additive.moments": {
         "MOST_EXPLAINED": 0.99,
@@ -69,7 +69,6 @@ TUNED = {
         "CROSS_VALIDATION_TOLERANCE": 1e-4,
         "MOST_IN_FOLDS": 20_000,
     },
-    "inference.stepwise": {"MOST_FOUND_COLUMNS_PER_SAMPLE": 0.5, "MOST_FOUND": 50},
     # benchmarks/detection/evidence.py: coverage of the intervals
     "additive.effects": {
         "EVIDENT_SHARE": 0.1,
@@ -78,21 +77,23 @@ TUNED = {
         "SMALLEST_LEFT": 0.1,
     },
     "additive.sizes": {"CONFIDENCE": 0.95},
-    "inference.power": {"POWER": 0.8, "N_FORMS": 4, "ESTIMATED_VARIANCE": 1.18},
+    "interactions.findings": {"POWER": 0.8, "N_FORMS": 4, "ESTIMATED_VARIANCE": 1.18},
     # benchmarks/size/test_at_size.py: what is screened, how fast the stages are
-    "inference.search": {
+    "interactions.search": {
         "REFINED_BELOW": 1e-3,
         "FEWEST_REFINED": 1_000,
         "MOST_REFINED": 20_000,
         "MOST_LISTED": 100_000,
+        "MOST_FOUND_COLUMNS_PER_SAMPLE": 0.5,
+        "MOST_FOUND": 50,
     },
-    "inference.term_screen": {
+    "interactions.scan": {
         "SELECTIVE_FROM": 20,
         "NOTABLE": 2.0,
         "NOTABLE_SINGLE": 4.0,
         "LIMITS_FROM": 0.15,
     },
-    "inference.screen_tiles": {"KERNEL_MARGIN": 0.02},
+    "interactions.scan_tiles": {"KERNEL_MARGIN": 0.02},
     "durations": {
         "MOST_EXACT_WORK": 1e10,
         "MOST_EXACT_TERMS": 200_000,

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from immigrate import InteractionTest
 from immigrate.files import whole_file
-from immigrate.inference import search
+from immigrate.interactions import search
 
 RESULTS = Path(__file__).parents[1] / "results"
 CASES = {"long": (1_000_000, 10), "wide": (1_000, 20_000)}

@@ -64,8 +64,7 @@ def stored_types() -> dict[str, type]:
     from immigrate.estimators._encoding import Encoding
     from immigrate.estimators._pair_columns import PairColumns
     from immigrate.estimators._variants import Samme
-    from immigrate.estimators.measured_effects import Subject
-    from immigrate.estimators.tested_terms import EffectSource
+    from immigrate.interactions.findings import EffectSource
     from immigrate.kernels import ClassScores
     from immigrate.margin.model import MarginModel, Member, Point
     from immigrate.margin.references import References
@@ -93,7 +92,6 @@ def stored_types() -> dict[str, type]:
         "Table": Table,
         "Samme": Samme,
         "Selection": Selection,
-        "Subject": Subject,
         **public_classes(),
     }
 

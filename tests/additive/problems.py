@@ -6,9 +6,10 @@ import numpy as np
 
 from immigrate.additive.design import design_of
 from immigrate.additive.families import class_outcome
-from immigrate.inference.search import Effort, Study, searched_terms
-from immigrate.inference.term_sets import every_term
+from immigrate.additive.rows import Run
 from immigrate.interactions.adjustments import ADJUSTMENTS
+from immigrate.interactions.question import Question
+from immigrate.interactions.search import Search, first_round
 
 
 def encoded(X, y, weight=None, nominal=()):
@@ -42,7 +43,9 @@ def mixed_problem(n=300, seed=0):
     return encoded(X, y, nominal=[4])
 
 
+def search_for_pairs(alpha=0.05, n_jobs=None, **options):
+    return Search(Question(), ADJUSTMENTS["holm"], alpha, run=Run(n_jobs), **options)
+
+
 def pair_search(data, model):
-    return searched_terms(
-        Study(data, ADJUSTMENTS["holm"], Effort()), model, every_term(len(data.levels), 2)
-    )
+    return first_round(search_for_pairs(), model, Question().terms(data))

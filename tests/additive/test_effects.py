@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from additive.problems import additive_problem, encoded, mixed_problem
+from additive.problems import additive_problem, encoded, mixed_problem, search_for_pairs
 from scipy import special
 
 from immigrate.additive.effects import against_others, effect_model, logit_metric
@@ -15,10 +15,10 @@ from immigrate.additive.residuals import Contrast, estimated_contrasts
 from immigrate.additive.ridge import INTERCEPT_PENALTY
 from immigrate.additive.sizes import first_order, sizes_of
 from immigrate.additive.surfaces import shown_levels, surface
-from immigrate.inference.feature_evidence import feature_evidence
-from immigrate.inference.power import detectable_size
-from immigrate.inference.term_sets import TermSet, all_terms, every_term
-from immigrate.inference.term_statistics import term_results
+from immigrate.interactions.features import feature_evidence
+from immigrate.interactions.findings import detectable_size
+from immigrate.interactions.question import TermSet, all_terms, every_term
+from immigrate.interactions.statistics import term_results
 
 
 def xor_problem(n=400, seed=0, strength=1.0):
@@ -30,7 +30,7 @@ def xor_problem(n=400, seed=0, strength=1.0):
 
 def evidence_of(data):
     model = null_model(data)
-    return feature_evidence(model, model.contrasts())
+    return feature_evidence(search_for_pairs(), model)
 
 
 @pytest.mark.parametrize("size", [0.0, 0.3, 1.0, 3.0])
@@ -101,7 +101,7 @@ def test_folds_of_numbers_have_the_same_share_of_each_fifth():
 @pytest.mark.parametrize("problem", [additive_problem, mixed_problem])
 def test_leaving_a_feature_out_is_close_to_a_fit_without_it(problem):
     model = null_model(problem(n=300))
-    data, evidence = model.design, feature_evidence(model, model.contrasts())
+    data, evidence = model.design, feature_evidence(search_for_pairs(), model)
     for a in range(len(data.levels)):
         others = np.delete(np.arange(len(data.levels)), a)
         without = fitted_on(data, others)

@@ -46,7 +46,7 @@ def test_test_shows_evidence_and_writes_it(run, xor_csv, tmp_path):
     assert ended.err == "read xor.csv: 80 rows, 4 columns; UTF-8, commas, decimal points\n"
     lines = ended.out.splitlines()
     assert lines[0].startswith("Which features matter: ")
-    assert any(line.startswith("  dose × age: adjusted p = ") for line in lines)
+    assert any(line.startswith("  dose × age: adjusted p ") for line in lines)
     table = pd.read_csv(tmp_path / "e.csv")
     assert table["kind"].value_counts().to_dict() == {"feature": 3, "pair": 3}
     content = json.loads((tmp_path / "e.json").read_text())

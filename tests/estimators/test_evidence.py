@@ -262,7 +262,7 @@ def test_groups_of_many_features_are_screened_like_the_rest():
 def test_effects_of_a_split_come_from_other_samples():
     X, y = study(600)
     test = InteractionTest(split=0.5).fit(X, y)
-    source = test._effect_source.read
+    source = test._effect_source.table
     assert len(source.values) == 300
     assert np.mean(source.outcome.codes) == pytest.approx(np.mean(y == "relapse"), abs=0.01)
     shuffled = np.random.default_rng(0).permutation(600)

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from immigrate import InteractionTest, WestfallYoung
 from immigrate.datasets import make_monk1
-from immigrate.inference import search
+from immigrate.interactions import search
 from immigrate.interactions.adjustments import PValues, benjamini_hochberg
 
 

@@ -15,9 +15,9 @@ from immigrate import InteractionTest, durations
 from immigrate.additive import rows
 from immigrate.additive.null_model import fitted_additive_model
 from immigrate.additive.rows import Run
-from immigrate.inference import screen_tiles, term_screen
-from immigrate.inference.term_screen import strongest_terms
-from immigrate.inference.term_sets import every_term
+from immigrate.interactions import scan, scan_tiles
+from immigrate.interactions.question import every_term
+from immigrate.interactions.scan import strongest_terms
 
 
 def wide_problem(n=60, p=150, seed=0):
@@ -29,7 +29,7 @@ def wide_problem(n=60, p=150, seed=0):
 
 @pytest.mark.parametrize("count", [7, 300])
 def test_limits_of_the_scan_lose_none_of_the_strongest(monkeypatch, count):
-    monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
+    monkeypatch.setattr(scan, "LARGEST_TILE_SIDE", 16)
     data = encoded(*wide_problem())
     contrasts, among = fitted_additive_model(data).contrasts(), every_term(150, 2)
     everything = strongest_terms(data, contrasts, among, among.n_terms)
@@ -40,15 +40,15 @@ def test_limits_of_the_scan_lose_none_of_the_strongest(monkeypatch, count):
 
 def test_limits_leave_most_terms_without_a_p_value(monkeypatch):
     """Or the test above would show nothing."""
-    monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
+    monkeypatch.setattr(scan, "LARGEST_TILE_SIDE", 16)
     n_computed = []
-    plain = screen_tiles.TileNull.results
+    plain = scan_tiles.TileNull.results
 
     def counted(self, forms, index, order):
         n_computed.append(len(index[0]))
         return plain(self, forms, index, order)
 
-    monkeypatch.setattr(screen_tiles.TileNull, "results", counted)
+    monkeypatch.setattr(scan_tiles.TileNull, "results", counted)
     data, among = encoded(*wide_problem()), every_term(150, 2)
     strongest_terms(data, fitted_additive_model(data).contrasts(), among, 7)
     assert sum(n_computed) < 0.3 * among.n_terms
@@ -58,15 +58,15 @@ def test_rows_of_a_tile_can_come_in_blocks(monkeypatch):
     data, among = encoded(*wide_problem(n=300, p=30)), every_term(30, 2)
     contrasts = fitted_additive_model(data).contrasts()
     expected = strongest_terms(data, contrasts, among, 50)
-    monkeypatch.setattr(term_screen, "SIDE_BYTES", 1.0)
-    monkeypatch.setattr(term_screen, "FEWEST_ROWS", 70)
+    monkeypatch.setattr(scan, "SIDE_BYTES", 1.0)
+    monkeypatch.setattr(scan, "FEWEST_ROWS", 70)
     found = strongest_terms(data, contrasts, among, 50)
     np.testing.assert_array_equal(found.terms, expected.terms)
     np.testing.assert_allclose(found.log_p, expected.log_p, rtol=1e-9)
 
 
 def test_threads_do_not_change_the_scan(monkeypatch):
-    monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
+    monkeypatch.setattr(scan, "LARGEST_TILE_SIDE", 16)
     data, among = encoded(*wide_problem()), every_term(150, 2)
     contrasts = fitted_additive_model(data).contrasts()
     one, three = (strongest_terms(data, contrasts, among, 40, Run(n)) for n in (1, 3))
@@ -103,7 +103,7 @@ def test_what_takes_minutes_is_announced(capsys):
 
 def test_a_long_stage_shows_how_far_it_is(monkeypatch, capsys):
     monkeypatch.setattr(rows.Run, "__init__", _impatient(rows.Run.__init__))
-    monkeypatch.setattr(term_screen, "LARGEST_TILE_SIDE", 16)
+    monkeypatch.setattr(scan, "LARGEST_TILE_SIDE", 16)
     InteractionTest(screen=5, verbose=1, stepwise=False).fit(*wide_problem())
     said = capsys.readouterr().out
     assert "screen of 11,175 terms, 100 %" in said

@@ -17,11 +17,10 @@ from immigrate.interactions.adjustments import (
     holm,
     unadjusted,
     westfall_young,
-    with_draws,
 )
 
 P = np.array([0.04, 0.001, 0.3, 0.01, 0.9])
-WITHOUT_DRAWS = [one for one in ADJUSTMENTS.values() if not one.name_for_features]
+WITHOUT_DRAWS = [one for one in ADJUSTMENTS.values() if one.for_features is None]
 
 
 def adjusted(method, p, **more):
@@ -128,18 +127,19 @@ def test_a_name_stands_for_its_formula():
 
 @pytest.mark.parametrize("name", ["fdr", "benjamini-yekutieli", 0.05, ["holm"]])
 def test_an_unknown_name_is_refused_and_never_taken_for_none(name):
-    for reader in (adjustment_of, with_draws):
+    for is_drawn in (False, True):
         with pytest.raises(ValueError, match=r"'holm', 'bonferroni', 'fdr_bh', .* got"):
-            reader(name)
+            adjustment_of(name, is_drawn=is_drawn)
 
 
 def test_draws_are_made_where_the_adjustment_takes_them():
-    assert with_draws("holm") is ADJUSTMENTS["holm"]
-    assert with_draws("westfall-young").draws.n == 999
+    assert adjustment_of("holm", is_drawn=True) is ADJUSTMENTS["holm"]
+    assert adjustment_of("westfall-young", is_drawn=True).draws.n == 999
     options = WestfallYoung(n_draws=19, random_state=3)
-    assert with_draws(options).draws == with_draws(options).draws
-    assert with_draws(options).draws.n == 19
-    assert with_draws(options).for_features is ADJUSTMENTS["holm"]
+    drawn, again = (adjustment_of(options, is_drawn=True) for _ in range(2))
+    assert drawn.draws == again.draws
+    assert drawn.draws.n == 19
+    assert drawn.for_features is ADJUSTMENTS["holm"]
     assert adjustment_of(options).draws is None
 
 

@@ -11,7 +11,7 @@ from matplotlib.text import Text
 
 from immigrate import ImmigrateClassifier, InteractionTest, PairEffect, PairEffectDisplay
 from immigrate.datasets import make_monk1, make_xor
-from immigrate.estimators._pair_effect import EffectAxis
+from immigrate.interactions.pair_effect import EffectAxis
 from immigrate.plotting._pair_grids import on_finer_grid, signed, window_sums
 
 mpl.use("Agg")

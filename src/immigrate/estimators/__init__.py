@@ -21,16 +21,7 @@ Beside the classes, read these files in the order of a fit:
 ``every``               all public estimators, for those who may forget none
 ======================  ==================================================
 
-And these in the order of a test:
-
-======================  ==================================================
-``asked``               which pairs, adjusted for what, effects from which samples
-``tested_terms``        from a table to findings
-``measured_effects``    sizes, directions in words and surfaces of a table's columns
-``_evidence_tables``    the findings as tables
-``_pair_effect``        how two features act together
-``_test_summary``       the findings in words
-======================  ==================================================
+The test is ``interaction_test``, which leads through `immigrate.interactions`.
 """
 
 from immigrate.estimators import relief
@@ -40,14 +31,14 @@ from immigrate.estimators._encoding import Columns
 from immigrate.estimators._im4e import IM4EClassifier
 from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
-from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators._pair_effect import PairEffect
 from immigrate.estimators._penalty import L1, L2, PenaltyPath, Prune
 from immigrate.estimators._screen import Screen
 from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators._variants import PaperBoosting
+from immigrate.estimators.interaction_test import InteractionTest
 from immigrate.estimators.relief import *  # noqa: F403 - the family keeps its own list
 from immigrate.interactions.adjustments import WestfallYoung
+from immigrate.interactions.pair_effect import PairEffect
 from immigrate.margin.explanation import Explanation
 from immigrate.scikit_learn import OtherVersionWarning
 

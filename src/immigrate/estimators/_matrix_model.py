@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
-from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators.interaction_test import InteractionTest
 from immigrate.estimators.weight_table import (
     evidence_table,
     feature_share,

@@ -21,8 +21,7 @@ from immigrate.arrays import Array, Mask
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import VECTOR_SETS, Cone, share
 from immigrate.core.forms import LINEAR
-from immigrate.estimators._interaction_test import InteractionTest
-from immigrate.estimators.tested_terms import fitted_on_read
+from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
 from immigrate.kernels.threads import n_threads
 from immigrate.problems import MarginProblem
 from immigrate.progress import warn_user
@@ -202,7 +201,7 @@ def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
             return is_strong
     weight = None if count is None else SampleWeight(count, "count")
     read = replace(data.features(is_told), weight=weight)
-    strongest = fitted_on_read(test, read).strongest_features(N_OF_PAIRS)
+    strongest = fitted_on_table(test, read).strongest_features(N_OF_PAIRS)
     is_strong[told] = np.isin(names.astype(str), strongest.astype(str))
     return is_strong
 

@@ -19,7 +19,7 @@ from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators._screen import chosen_by_importance, importances
 from immigrate.estimators.base import fitting
-from immigrate.estimators.tested_terms import fitted_on_read
+from immigrate.estimators.interaction_test import fitted_on_table
 from immigrate.estimators.weight_table import is_false, pair_test
 from immigrate.progress import collected_warnings
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names, checked_sample_weight
@@ -273,7 +273,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         if sample_weight is not None:
             warn_if_no_counts(sample_weight[sample_weight > 0])
         weight = None if sample_weight is None else SampleWeight(sample_weight, "count")
-        self.test_ = fitted_on_read(test, replace(table, weight=weight))
+        self.test_ = fitted_on_table(test, replace(table, weight=weight))
         return self.test_.selected_
 
     def _heaviest(self) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from immigrate.arrays import Array, Codes
-from immigrate.estimators._interaction_test import InteractionTest
+from immigrate.estimators.interaction_test import InteractionTest
 
 PAIR = ["feature_1", "feature_2"]
 EVIDENCE = ["p_value", "p_adjusted", "is_found", "size", "size_low", "size_high", "direction"]
@@ -83,7 +83,7 @@ def evidence_table(weights: pd.DataFrame, test: InteractionTest) -> pd.DataFrame
 
     Rows of `weights`, and those of the test that have no weight because of a screen.
     """
-    names = np.array([str(name) for name in test._effect_source.read.reader.names], dtype=object)
+    names = np.array([str(name) for name in test._effect_source.table.reader.names], dtype=object)
     tested = evidence_rows(test).pipe(_by_place, names)
     weighed = _by_place(weights, names)
     # Rows are known by their place in the matrix of all features; either table may lack some.
@@ -160,7 +160,7 @@ def fitted_pair_test(test: Any, names: Any) -> InteractionTest:
     if test._fitted_as["order"] != 2:
         raise ValueError("test has order=3; pairs need InteractionTest(order=2).")
     unknown = [
-        name for name in names if name not in set(map(str, test._effect_source.read.reader.names))
+        name for name in names if name not in set(map(str, test._effect_source.table.reader.names))
     ]
     if unknown:
         raise ValueError(

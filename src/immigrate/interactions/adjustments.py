@@ -124,8 +124,8 @@ class Adjustment:
         What a paper calls it.
     error : str
         The error that it controls, "" where it controls none.
-    name_for_features : str
-        The adjustment of the p-values of features, if it is another one: they have no draws.
+    for_features : Adjustment or None
+        That of the p-values of features, if it is another one: they have no draws.
     draws : Draws or None
         The label sets that it needs, if any.
 
@@ -141,13 +141,8 @@ class Adjustment:
     log_adjusted: Callable[[PValues], Array]
     method: str
     error: str = ""
-    name_for_features: str = ""
+    for_features: Adjustment | None = None
     draws: Draws | None = None
-
-    @property
-    def for_features(self) -> Adjustment:
-        """The adjustment of the p-values of features."""
-        return ADJUSTMENTS[self.name_for_features] if self.name_for_features else self
 
     @property
     def sentence(self) -> str:
@@ -162,10 +157,11 @@ class Adjustment:
 
 
 FAMILY_WISE, DISCOVERIES = "family-wise error rate", "false discovery rate"
+HOLM = Adjustment("holm", holm, "Holm's method", FAMILY_WISE)
 ADJUSTMENTS: dict[str | None, Adjustment] = {
     one.name: one
     for one in (
-        Adjustment("holm", holm, "Holm's method", FAMILY_WISE),
+        HOLM,
         Adjustment("bonferroni", bonferroni, "Bonferroni's method", FAMILY_WISE),
         Adjustment("fdr_bh", benjamini_hochberg, "Benjamini and Hochberg's method", DISCOVERIES),
         Adjustment(
@@ -179,15 +175,17 @@ ADJUSTMENTS: dict[str | None, Adjustment] = {
             westfall_young,
             "the min-p method of Westfall and Young with labels drawn from the null model",
             FAMILY_WISE,
-            name_for_features="holm",
+            for_features=HOLM,
         ),
         Adjustment(None, unadjusted, "no method: p-values are those of single tests"),
     )
 }
 
 
-def adjustment_of(adjust: Any) -> Adjustment:
-    """The adjustment that a name or `WestfallYoung` stands for, without its draws.
+def adjustment_of(adjust: Any, *, is_drawn: bool = False) -> Adjustment:
+    """The adjustment that a name or `WestfallYoung` stands for.
+
+    `is_drawn` asks for the draws that it needs, if any; each call makes others.
 
     Examples
     --------
@@ -195,21 +193,14 @@ def adjustment_of(adjust: Any) -> Adjustment:
     >>> adjustment_of("fdr_bh").error
     'false discovery rate'
     """
-    if isinstance(adjust, WestfallYoung):
-        return ADJUSTMENTS["westfall-young"]
-    if not isinstance(adjust, str | None) or adjust not in ADJUSTMENTS:
+    name = "westfall-young" if isinstance(adjust, WestfallYoung) else adjust
+    if not isinstance(name, str | None) or name not in ADJUSTMENTS:
         listed = ", ".join(map(repr, ADJUSTMENTS))
         raise ValueError(f"adjust must be one of {listed}, or WestfallYoung(); got {adjust!r}.")
-    return ADJUSTMENTS[adjust]
-
-
-def with_draws(adjust: Any) -> Adjustment:
-    """The same with the draws that it needs, of which each call makes others."""
-    adjustment = adjustment_of(adjust)
-    if adjustment.name != "westfall-young":
-        return adjustment
+    if not is_drawn or name != "westfall-young":
+        return ADJUSTMENTS[name]
     options = adjust if isinstance(adjust, WestfallYoung) else WestfallYoung()
-    return replace(adjustment, draws=options.draws())
+    return replace(ADJUSTMENTS[name], draws=options.draws())
 
 
 class WestfallYoung(BaseEstimator):

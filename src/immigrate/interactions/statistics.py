@@ -21,11 +21,11 @@ from immigrate.additive.design import (
     own_main_effects,
     term_columns,
 )
-from immigrate.additive.moments import Moments, moments_of, sums_of
+from immigrate.additive.moments import moments_of, sums_of
 from immigrate.additive.p_values import combined_log_p, form_results
 from immigrate.additive.residuals import Contrast
 from immigrate.additive.rows import LazyColumns, added, fits_whole, kept_bytes, mapped_rows
-from immigrate.additive.sizes import FirstOrder, first_order, no_effects
+from immigrate.additive.sizes import FirstOrder, first_order
 from immigrate.arrays import Array, Codes
 
 BLOCK_BYTES = 16e6
@@ -60,15 +60,22 @@ def term_results(
 ) -> TermResult:
     """Statistic, p-value and size of the effect of every term (rows of feature indices)."""
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
-    smallest = np.zeros(contrasts[0].n_sets - 1)
-    effects = no_effects(len(terms) if with_effects else 0)
+    smallest = np.zeros(contrasts[0].residual.shape[1] - 1)
+    n_effects = len(terms) if with_effects else 0
+    effects = FirstOrder(np.zeros((4, n_effects)), np.zeros(n_effects))
     for block, (squares, *sums) in _sums_by_block(data, terms, contrasts):
         own, moments, is_low = terms[block], moments_of(tuple(sums), contrasts), None
         # All columns of a triple enter its only form, the score.
         if terms.shape[1] < 3:
             is_low = low_columns(data, own, _n_functions(data, own))
         combined = combined_log_p([form_results(one, is_low) for one in moments])
-        statistic[block] = kernel_statistic(moments, 0 if is_low is None else N_SINGLE)
+        # The single functions of a pair or feature are last, and no part of U'U.
+        kernel = slice(None) if is_low is None else slice(0, -N_SINGLE)
+        for one in moments:
+            mean = np.einsum("bkk->b", one.S[:, kernel, kernel])
+            # A mean of 0 is that of a term without testable columns, whose square is 0 too.
+            square = np.sum(one.U[:, kernel, 0] ** 2, axis=1) / np.where(mean > 0, mean, 1.0)
+            statistic[block] += square / len(moments)
         log_p[block] = combined[:, 0]
         smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
         if with_effects:
@@ -76,20 +83,6 @@ def term_results(
             step = first_order(moments, penalty, contrasts)
             effects.forms[:, block], effects.gain[block] = step.forms, step.gain
     return TermResult(statistic, log_p, smallest, effects)
-
-
-def kernel_statistic(moments: list[Moments], n_single: int) -> Array:
-    """U'U of the observed labels over its null mean, averaged over the contrasts.
-
-    The last `n_single` columns do not count.
-    """
-    total, kernel = np.zeros(len(moments[0].U)), slice(0, moments[0].U.shape[1] - n_single)
-    for one in moments:
-        mean = np.einsum("bkk->b", one.S[:, kernel, kernel])
-        square = np.sum(one.U[:, kernel, 0] ** 2, axis=1)
-        # A mean of 0 is that of a term without testable columns, whose square is 0 too.
-        total += square / np.where(mean > 0, mean, 1.0)
-    return total / len(moments)
 
 
 def _sums_by_block(
@@ -100,7 +93,7 @@ def _sums_by_block(
     Where one block of all samples fits in memory, blocks are formed one after another. Else a
     block of rows is made once for many terms, whose sums grow side by side.
     """
-    n, n_sets = len(data.weight), contrasts[0].n_sets
+    n, n_sets = len(data.weight), contrasts[0].residual.shape[1]
     if is_short(data, contrasts):
         for block in _blocks_of_a_kind(data, terms, n, n_sets):
             yield block, _row_sums(data, terms[block], contrasts, slice(0, n))
@@ -147,7 +140,7 @@ def sums_per_term(data: Design, terms: Codes, contrasts: list[Contrast]) -> floa
     rows = k + terms.shape[1] * widest + 1
     # How wide the products with F are depends on the way it is kept; one column of zeros tells.
     moved = contrasts[0].explained.partial(np.zeros((1, 1, 1)), slice(0, 1)).shape[-1]
-    return len(contrasts) * rows * (rows + 2.0 * moved + contrasts[0].n_sets)
+    return len(contrasts) * rows * (rows + 2.0 * moved + contrasts[0].residual.shape[1])
 
 
 def _blocks_of_a_kind(data: Design, terms: Codes, n: int, n_sets: int) -> Iterator[Codes]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from immigrate.estimators import InteractionTest, PairEffect
-from immigrate.estimators.measured_effects import class_text
+from immigrate.interactions.words import class_text
 from immigrate.plotting._pair_panels import Panels, panels_of
 from immigrate.plotting.style import require_matplotlib, short_names
 

@@ -16,7 +16,7 @@ from immigrate.checks import check_count, check_jobs
 from immigrate.durations import is_wide
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.default_model import default_model, words_of_screen
-from immigrate.estimators.tested_terms import fitted_on_read
+from immigrate.estimators.interaction_test import fitted_on_table
 from immigrate.estimators.weight_table import evidence_table
 from immigrate.files import write_text_whole
 from immigrate.progress import collected_warnings, print_line
@@ -262,7 +262,7 @@ def _fitted_and_tested(
             print_line(f"test of {model.n_features_in_} features and their pairs")
         # As many threads as the report, unless the user gave the test a number.
         jobs = n_jobs if asked.n_jobs is None else asked.n_jobs
-        test = fitted_on_read(clone(asked).set_params(n_jobs=jobs, verbose=verbose), table)
+        test = fitted_on_table(clone(asked).set_params(n_jobs=jobs, verbose=verbose), table)
         test.column_reader_ = reader
     return Context(
         given=given,

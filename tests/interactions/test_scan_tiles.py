@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 from immigrate.additive.p_values import log_chi2_tail, log_three_moment_tail
-from immigrate.inference.screen_tiles import (
+from immigrate.interactions.scan_tiles import (
     KERNEL_MARGIN,
     Marginal,
     TileForms,

@@ -18,10 +18,9 @@ from immigrate.additive.rows import (
     row_slices,
     row_sum,
 )
-from immigrate.inference import term_screen
-from immigrate.inference.term_screen import Scan
-from immigrate.inference.term_sets import all_terms, every_term
-from immigrate.interactions import statistics
+from immigrate.interactions import scan, statistics
+from immigrate.interactions.question import all_terms, every_term
+from immigrate.interactions.scan import Scan
 from immigrate.interactions.statistics import (
     _blocks_of_a_kind,
     _row_sums,
@@ -125,9 +124,9 @@ def test_sums_of_a_term_take_as_much_memory_as_foretold(n_classes, order, proble
 def test_blocks_of_a_scan_hold_one_side_in_memory(n_terms, n_columns, monkeypatch):
     model = null_model(additive_problem(n=3000))
     data = model.design
-    scan = Scan(data, model.contrasts(), every_term(5, 2), 4)
-    monkeypatch.setattr(term_screen, "SIDE_BYTES", 4e5)
-    found = scan.row_blocks(n_terms, n_columns)
+    one = Scan(data, model.contrasts(), every_term(5, 2), 4)
+    monkeypatch.setattr(scan, "SIDE_BYTES", 4e5)
+    found = one.row_blocks(n_terms, n_columns)
     assert np.concatenate([np.arange(3000)[one] for one in found]).tolist() == list(range(3000))
     size = max(int(4e5 / (8 * n_terms * n_columns)), 256)
     assert len(found) == int(np.ceil(3000 / size))
@@ -193,8 +192,8 @@ def test_progress_is_told_every_three_seconds(monkeypatch):
 def test_strips_hold_every_term_once_and_at_least_one(n_columns):
     """However wide the terms are; two strips of the largest size fit in a tile."""
     terms = np.arange(900)[:, None]
-    strips = term_screen._strips(terms, n_columns)
+    strips = scan._strips(terms, n_columns)
     np.testing.assert_array_equal(np.concatenate(strips), terms)
     sizes = {len(strip) for strip in strips[:-1]} or {len(strips[0])}
     assert sizes == {1} if n_columns == 10**9 else min(sizes) > 1
-    assert max(sizes) <= term_screen.LARGEST_TILE_SIDE
+    assert max(sizes) <= scan.LARGEST_TILE_SIDE

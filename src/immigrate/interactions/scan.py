@@ -21,7 +21,8 @@ from immigrate.additive.p_values import combined_log_p
 from immigrate.additive.residuals import Contrast
 from immigrate.additive.rows import ALONE, Run
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.inference.screen_tiles import (
+from immigrate.interactions.question import TermSet, all_terms
+from immigrate.interactions.scan_tiles import (
     TINY,
     Side,
     Tile,
@@ -31,7 +32,6 @@ from immigrate.inference.screen_tiles import (
     marginal,
     side_of,
 )
-from immigrate.inference.term_sets import TermSet, all_terms
 
 TILE_BYTES = 2.2e6
 LARGEST_TILE_SIDE = 512

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from immigrate.additive.design import table_design
+from immigrate.additive.null_model import null_model
 from immigrate.additive.rows import Run
 from immigrate.checks import (
     FROM_DTYPE,
@@ -21,15 +24,17 @@ from immigrate.checks import (
     check_share,
     named_position,
 )
-from immigrate.estimators._pair_effect import PairEffect, pair_effect
-from immigrate.estimators._test_summary import methods_paragraph, plain_summary
-from immigrate.estimators.asked import asked_question, halves
+from immigrate.durations import announce
 from immigrate.estimators.base import fitting
-from immigrate.estimators.measured_effects import Subject
-from immigrate.estimators.tested_terms import Findings, Settings
-from immigrate.inference.search import Effort
-from immigrate.interactions.adjustments import adjustment_of, with_draws
+from immigrate.interactions.adjustments import adjustment_of
+from immigrate.interactions.features import feature_evidence
+from immigrate.interactions.findings import Findings, findings_of
+from immigrate.interactions.pair_effect import PairEffect, pair_effect
+from immigrate.interactions.question import halves, question_of
+from immigrate.interactions.search import Search, predicted_duration, silent, tested_terms
+from immigrate.interactions.words import methods_paragraph, of_the_null_model, plain_summary
 from immigrate.kernels.threads import one_blas_thread
+from immigrate.outcomes import check_class_sizes
 from immigrate.progress import print_line, report_progress
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Table, read_training_table
@@ -37,6 +42,8 @@ from immigrate.table.weights import refuse_repeated, sample_counts
 
 ORDERS = (2, 3)
 OUTCOMES = ("auto", "class", "number")
+# Parameters that a fitted test has to know, whatever is set later.
+REMEMBERED = ("order", "adjust", "alpha", "stepwise", "split", "adjust_for", "pairs")
 
 
 class InteractionTest(StoredEstimator):
@@ -246,7 +253,7 @@ class InteractionTest(StoredEstimator):
             table = replace(table, weight=weight).counted()
             findings = self._findings(table)
             table.keep_on(self)
-            self._adopt(findings)
+            self._keep(findings)
         return self
 
     @one_blas_thread()
@@ -267,7 +274,7 @@ class InteractionTest(StoredEstimator):
         """
         check_is_fitted(self)
         source = self._effect_source
-        names = [str(name) for name in source.read.reader.names]
+        names = [str(name) for name in source.table.reader.names]
         pair = tuple(named_position(one, names, "effect") for one in (feature_1, feature_2))
         if pair[0] == pair[1]:
             raise ValueError(f"effect takes two different features, got {names[pair[0]]!r} twice.")
@@ -276,7 +283,7 @@ class InteractionTest(StoredEstimator):
             raise ValueError(
                 f"{names[term[0]]} × {names[term[1]]}: what is adjusted for is in no pair."
             )
-        return pair_effect(source.effects(term), term, source.labels).ordered(pair == term)
+        return pair_effect(source.measured([term]), term).ordered(pair == term)
 
     def summary(self, style: str = "plain") -> str:
         """What was tested and what was found, in words.
@@ -293,7 +300,17 @@ class InteractionTest(StoredEstimator):
         """
         check_is_fitted(self)
         check_option("style", style, ("plain", "methods"))
-        return plain_summary(self) if style == "plain" else methods_paragraph(self)
+        found = Findings(
+            table=self.table_,
+            selected=self.selected_,
+            features=self.features_,
+            additive_model=self.additive_model_,
+            n_tests=self.n_tests_,
+            detectable_size=self.detectable_size_,
+            effects=self._effect_source,
+            parameters=self._fitted_as,
+        )
+        return plain_summary(found) if style == "plain" else methods_paragraph(found)
 
     def strongest_features(self, count: int) -> NDArray[np.object_]:
         """Features in the order in which they first appear in `table_`.
@@ -318,8 +335,11 @@ class InteractionTest(StoredEstimator):
 
     def _check_parameters(self) -> None:
         adjustment_of(self.adjust)
-        _check_choice("order", self.order, ORDERS)
-        _check_choice("outcome", self.outcome, OUTCOMES)
+        for name, choices in (("order", ORDERS), ("outcome", OUTCOMES)):
+            value = getattr(self, name)
+            if not isinstance(value, str | Integral) or value not in choices:
+                listed = ", ".join(map(repr, choices))
+                raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
         if not isinstance(self.alpha, Real) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must be a number between 0 and 1, got {self.alpha!r}.")
         if not isinstance(self.stepwise, bool | np.bool_):
@@ -332,43 +352,50 @@ class InteractionTest(StoredEstimator):
         if self.pairs is not None and self.order == 3:
             raise ValueError("pairs chooses among pairs; with order=3 all triples are tested.")
 
-    def _findings(self, read: Table) -> Findings:
-        names, outcome = [str(name) for name in read.reader.names], read.outcome
-        settings = Settings(
-            asked_question(self.order, self.adjust_for, self.pairs, names),
+    def _findings(self, table: Table) -> Findings:
+        """Question, design, null model, terms, features, effects: all that the test does."""
+        # `report_progress` decides itself how often it speaks.
+        run = Run(self.n_jobs, *((self._say,) if self.verbose else (report_progress, 0.0)))
+        say = self._say if self.verbose else silent
+        names = [str(name) for name in table.reader.names]
+        search = Search(
+            question_of(self.order, self.adjust_for, self.pairs, names),
+            adjustment_of(self.adjust, is_drawn=True),
             self.alpha,
-            bool(self.stepwise),
-            with_draws(self.adjust),
-            Effort(self.screen, self._run()),
-            Subject(tuple(map(str, outcome.classes)), outcome.name),
-            self._say,
+            is_stepwise=bool(self.stepwise),
+            n_refined=self.screen,
+            run=run,
+            say=say,
         )
         held_out = None
         if self.split is not None:
-            read, held_out = halves(read, float(self.split))
+            table, held_out = halves(table, float(self.split))
         # Not around fit, where it would stand between the user's line and a warning.
         with one_blas_thread():
-            return settings.findings(read, held_out)
+            design = table_design(table, adjusted=search.question.adjusted, run=run)
+            duration = predicted_duration(search, design)
+            announce("InteractionTest", duration.seconds, duration.advice)
+            run.stage = "null model"
+            null = null_model(design)
+            if self.verbose:
+                say(of_the_null_model(null))
+            terms = tested_terms(search, null)
+            run.stage = "evidence for features"
+            features = feature_evidence(search, null)
+            run.stage = "sizes of effects"
+            parameters = {name: getattr(self, name) for name in REMEMBERED}
+            return findings_of(search, null, terms, features, table, held_out, parameters)
 
-    def _adopt(self, findings: Findings) -> None:
+    def _keep(self, findings: Findings) -> None:
         """Write what was found; the end of a fit, so that one that fails changes nothing."""
         self.table_, self.selected_ = findings.table, findings.selected
         self.features_ = findings.features
         self.additive_model_, self.n_tests_ = findings.additive_model, findings.n_tests
         self.detectable_size_ = findings.detectable_size
-        self._effect_source = findings.effects
-        names = ("order", "adjust", "alpha", "stepwise", "split", "adjust_for", "pairs")
-        self._fitted_as = {name: getattr(self, name) for name in names}
-
-    def _run(self) -> Run:
-        # `report_progress` decides itself how often it speaks.
-        return (
-            Run(self.n_jobs, self._say) if self.verbose else Run(self.n_jobs, report_progress, 0.0)
-        )
+        self._effect_source, self._fitted_as = findings.effects, dict(findings.parameters)
 
     def _say(self, text: str) -> None:
-        if self.verbose:
-            print_line(f"InteractionTest: {text}.")
+        print_line(f"InteractionTest: {text}.")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -378,7 +405,27 @@ class InteractionTest(StoredEstimator):
         return tags
 
 
-def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
-    if not isinstance(value, str | Integral | None) or value not in choices:
-        listed = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}.")
+def fitted_on_table(test: InteractionTest, table: Table) -> InteractionTest:
+    """A clone of `test`, fitted on a table that was read, and warned of, before.
+
+    Parameters
+    ----------
+    test : InteractionTest
+    table : Table
+        With weights that are counts, or that are read as such.
+
+    Returns
+    -------
+    InteractionTest
+    """
+    test, table = clone(test), table.counted()
+    classes = table.outcome.classes
+    sizes = np.bincount(table.outcome.codes, minlength=len(classes))
+    check_class_sizes(classes, sizes, least=1)
+    test._check_parameters()
+    findings = test._findings(table)
+    test.classes_ = classes
+    test.n_features_in_ = table.values.shape[1]
+    test.feature_names_in_ = np.array(table.reader.names, dtype=object)
+    test._keep(findings)
+    return test

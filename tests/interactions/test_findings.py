@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from immigrate.additive.residuals import Contrast
-from immigrate.inference.power import detectable_size
+from immigrate.interactions.findings import detectable_size
 
 
 def contrast(variance, share_left=0.8, dispersion=1.0, is_estimated=False):

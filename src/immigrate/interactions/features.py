@@ -36,7 +36,9 @@ from immigrate.additive.ridge import INTERCEPT_PENALTY, information_matrix
 from immigrate.additive.rows import LazyColumns, block_sum, row_sum
 from immigrate.additive.sizes import FirstOrder, first_order
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.inference.term_statistics import term_results
+from immigrate.interactions.adjustments import PValues
+from immigrate.interactions.search import Search
+from immigrate.interactions.statistics import term_results
 
 # Of a feature with a copy in the table nothing must be left once the copy is in the model: what a
 # light penalty leaves of an evident effect was enough to be found.
@@ -46,7 +48,7 @@ FEATURES_TOGETHER = 16
 TINY = np.finfo(np.float64).tiny
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureEvidence:
     """Evidence for each tested feature.
 
@@ -56,25 +58,32 @@ class FeatureEvidence:
     log_p, log_p_given_others : ndarray of shape (f,)
     effects : FirstOrder
         Of each feature, given the others.
+    log_p_adjusted, log_p_given_others_adjusted : ndarray of shape (f,)
+    is_shown_alone, is_shown : ndarray of shape (f,)
+        Whose effect is shown on its own; and on its own or given the others.
+    contrasts : list of Contrast
+        Residuals of the null model.
     """
 
     features: Codes
     log_p: Array
     log_p_given_others: Array
     effects: FirstOrder
+    log_p_adjusted: Array
+    log_p_given_others_adjusted: Array
+    is_shown_alone: Mask
+    is_shown: Mask
+    contrasts: list[Contrast]
 
 
-def feature_evidence(model: NullModel, contrasts: list[Contrast]) -> FeatureEvidence:
-    """Every feature that terms are made of, on its own and given the others.
-
-    `contrasts` are those of the model.
-    """
-    data = model.design
+def feature_evidence(search: Search, model: NullModel) -> FeatureEvidence:
+    """Every feature that terms are made of, on its own and given the others."""
+    data, contrasts = model.design, model.contrasts()
     terms = data.tested[:, None]
     empty = fitted_on(data, np.array(sorted(data.adjusted), dtype=np.intp))
-    alone = term_results(data, terms, empty.contrasts())
-    given = term_results(data, terms, contrasts, with_effects=True)
-    log_p, effects = given.log_p.copy(), given.effects
+    alone = term_results(data, terms, empty.contrasts()).log_p
+    result = term_results(data, terms, contrasts, with_effects=True)
+    given, effects = result.log_p.copy(), result.effects
     leaving = _LeavingOut(model, contrasts)
     places = np.flatnonzero(np.isin(data.tested, model.features))
     # Rows that are made for every sum are made for several features at a time.
@@ -82,9 +91,25 @@ def feature_evidence(model: NullModel, contrasts: list[Contrast]) -> FeatureEvid
     for start in range(0, len(places), n_together):
         some = places[start : start + n_together]
         for place, (own_log_p, one) in zip(some, leaving.evidence(data.tested[some])):
-            log_p[place] = own_log_p
+            given[place] = own_log_p
             effects.forms[:, place], effects.gain[place] = one.forms[:, 0], one.gain[0]
-    return FeatureEvidence(data.tested, alone.log_p, log_p, effects)
+    adjustment = search.adjustment.for_features or search.adjustment
+    alone_adjusted, given_adjusted = (
+        adjustment.log_adjusted(PValues(log_p)) for log_p in (alone, given)
+    )
+    is_shown_alone = alone_adjusted <= np.log(search.alpha)
+    is_shown = is_shown_alone | (given_adjusted <= np.log(search.alpha))
+    return FeatureEvidence(
+        data.tested,
+        alone,
+        given,
+        effects,
+        alone_adjusted,
+        given_adjusted,
+        is_shown_alone,
+        is_shown,
+        contrasts,
+    )
 
 
 @dataclass(frozen=True)
@@ -301,7 +326,7 @@ class _LeavingOut:
             cross = np.sum([b.T @ x for b, x in zip(blocks, X)], axis=0)
             S = raw - cross - cross.T + back
             due = self.contrasts[c].share_left * float(sums[4])
-            # Residuals of an over-fitted model are too small, as in `Refit._contrast`.
+            # Residuals of an over-fitted model are too small, as in `additive.residuals`.
             U = U * np.sqrt(due / max(float(sums[5]), TINY))
         # What another feature has as well is its own, however rough; the model may not follow it.
         kurtosis = np.where(self._is_copied[one.feature], np.inf, kurtosis)

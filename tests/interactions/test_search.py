@@ -3,13 +3,12 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from additive.problems import encoded
+from additive.problems import encoded, search_for_pairs
 
 from immigrate import InteractionTest
 from immigrate.additive.sizes import no_effects
-from immigrate.inference.search import Effort, Search, Study
-from immigrate.inference.stepwise import MOST_FOUND, found_at_once, measurable_terms
-from immigrate.interactions.adjustments import ADJUSTMENTS
+from immigrate.interactions.findings import measurable_terms
+from immigrate.interactions.search import MOST_FOUND, Round, at_once
 
 
 def normal_columns(n, p=12, seed=0):
@@ -47,12 +46,11 @@ def test_shadows_of_a_pair_found_at_once_are_not_all_measured():
 def test_all_terms_within_the_level_are_found_at_once():
     """Holm: .005 of 4 tests is .02, .016 is .048, .03 is .06; an exact .05 counts."""
     terms, p = np.array([(0, 1), (0, 2), (1, 2), (2, 3)]), np.array([0.005, 0.016, 0.03, 0.9])
-    study = Study(normal_columns(20), ADJUSTMENTS["holm"], Effort())
     everything = np.ones(4, dtype=bool)
-    search = Search(terms, 10 * p, np.log(p), everything, 4, np.empty(0), no_effects(4))
-    found = found_at_once(study, search, 0.05)
+    tested = Round(terms, 10 * p, np.log(p), everything, 4, np.empty(0), no_effects(4))
+    found = at_once(search_for_pairs(0.05), tested)
     assert [one.term for one in found] == [(0, 1), (0, 2)]
     np.testing.assert_allclose([one.statistic for one in found], [0.05, 0.16])
-    assert [one.term for one in found_at_once(study, search, 0.02)] == [(0, 1)]
-    assert found_at_once(study, search, 0.0199) == []
-    assert len(found_at_once(study, search, 0.0601)) == 3
+    assert [one.term for one in at_once(search_for_pairs(0.02), tested)] == [(0, 1)]
+    assert at_once(search_for_pairs(0.0199), tested) == []
+    assert len(at_once(search_for_pairs(0.0601), tested)) == 3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from immigrate.additive.basis import feature_levels
-from immigrate.inference.directions import Side, feature_direction, pair_direction
+from immigrate.interactions.words import Side, feature_direction, pair_direction
 
 ONES = np.ones(80)
 GRID = np.linspace(-1, 1, 80)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sklearn
-from additive.problems import additive_problem, encoded, mixed_problem
+from additive.problems import additive_problem, encoded, mixed_problem, search_for_pairs
 
 from immigrate.additive.design import low_columns, term_columns
 from immigrate.additive.families import number_outcome
@@ -16,7 +16,7 @@ from immigrate.additive.null_model import null_model
 from immigrate.additive.p_values import combined_log_p, form_results
 from immigrate.additive.ridge import INTERCEPT_PENALTY
 from immigrate.additive.rows import LazyColumns
-from immigrate.inference.feature_evidence import LIGHTER, _LeavingOut, feature_evidence
+from immigrate.interactions.features import LIGHTER, _LeavingOut, feature_evidence
 
 
 def number_problem():
@@ -79,7 +79,7 @@ def test_evidence_given_the_others_is_that_of_the_columns_cut(problem):
     model = null_model(problem())
     data = model.design
     contrasts = model.contrasts()
-    evidence = feature_evidence(model, contrasts)
+    evidence = feature_evidence(search_for_pairs(), model)
     expected = [log_p_without(data, model, contrasts[0], a) for a in range(len(data.levels))]
     np.testing.assert_allclose(evidence.log_p_given_others, expected, rtol=1e-5, atol=1e-9)
 
@@ -99,7 +99,7 @@ def test_names_of_three_classes_do_not_matter_to_the_evidence():
     found = []
     for one in (data, renamed):
         model = null_model(one)
-        found.append(feature_evidence(model, model.contrasts()))
+        found.append(feature_evidence(search_for_pairs(), model))
     np.testing.assert_allclose(found[0].log_p, found[1].log_p, rtol=1e-6)
     np.testing.assert_allclose(
         found[0].log_p_given_others, found[1].log_p_given_others, rtol=1e-4, atol=1e-6
@@ -118,7 +118,7 @@ def test_rows_made_again_and_again_give_the_same_evidence(p, n_classes):
         with sklearn.config_context(working_memory=memory):
             model = null_model(encoded(X, y))
             assert isinstance(model.Z, LazyColumns) == (memory < 1)
-            found.append(feature_evidence(model, model.contrasts()))
+            found.append(feature_evidence(search_for_pairs(), model))
     whole, made = found
     np.testing.assert_allclose(made.log_p, whole.log_p, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(

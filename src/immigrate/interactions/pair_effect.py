@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,11 @@ from scipy import special
 from immigrate.additive.basis import Levels
 from immigrate.additive.effects import Term
 from immigrate.additive.sizes import CONFIDENCE
-from immigrate.additive.surfaces import MOST_SHOWN_AS_LEVELS
+from immigrate.additive.surfaces import MOST_SHOWN_AS_LEVELS, surface
 from immigrate.arrays import Array, Codes
-from immigrate.estimators.measured_effects import MeasuredEffects, level_text
-
-if TYPE_CHECKING:
-    from immigrate.table import Table
-
+from immigrate.interactions.findings import Effects, level_text
+from immigrate.interactions.words import shown_outcomes
+from immigrate.table import Table
 
 OWN_COLUMNS = ("class", "value", "low", "high", "count")
 TURNED = ("value", "low", "high", "counts")
@@ -145,49 +143,50 @@ class PairEffect:
         )
 
 
-def pair_effect(effects: MeasuredEffects, pair: Term, labels: NDArray[Any]) -> PairEffect:
+def pair_effect(effects: Effects, pair: Term) -> PairEffect:
     """The effect of two columns that are in the model of effects."""
-    surface, sizes = effects.surface(pair), effects.sizes([pair])
-    if surface is None:
-        names = [str(effects.read.reader.names[column]) for column in pair]
+    table, place = effects.source.table, effects.place(pair)
+    if place is None:
+        names = [str(table.reader.names[column]) for column in pair]
         raise ValueError(
             f"{names[0]} × {names[1]} has no effect to show: one of the two does not vary in the "
             "samples that effects are measured on."
         )
-    reach = -special.ndtri((1 - CONFIDENCE) / 2) * surface.standard_error
-    levels = [effects.levels(column) for column in pair]
+    found, sizes = surface(effects.model, place), effects.measured([pair])[0]
+    reach = -special.ndtri((1 - CONFIDENCE) / 2) * found.standard_error
+    levels = [effects.model.design.levels[a] for a in place]
     # The test counts levels by their labels, so that names do not matter; people read by name.
-    orders = [np.argsort(own.value[place]) for own, place in zip(levels, surface.places)]
+    orders = [np.argsort(own.value[places]) for own, places in zip(levels, found.places)]
     axes = [
-        effect_axis(effects.read, column, own, place[order])
-        for column, own, place, order in zip(pair, levels, surface.places, orders)
+        effect_axis(table, column, own, places[order])
+        for column, own, places, order in zip(pair, levels, found.places, orders)
     ]
-    at = np.ix_(np.arange(len(surface.value)), *orders)
+    at = np.ix_(np.arange(len(found.value)), *orders)
     return PairEffect(
         axes=(axes[0], axes[1]),
-        classes=effects.subject.shown,
-        value=surface.value[at],
-        low=(surface.value - reach)[at],
-        high=(surface.value + reach)[at],
-        counts=surface.counts[np.ix_(*orders)],
+        classes=shown_outcomes(table.outcome),
+        value=found.value[at],
+        low=(found.value - reach)[at],
+        high=(found.value + reach)[at],
+        counts=found.counts[np.ix_(*orders)],
         size=float(sizes.size[0]),
         size_low=float(sizes.low[0]),
         size_high=float(sizes.high[0]),
         direction=effects.pair_direction(pair),
-        labels=labels,
-        is_number=not effects.subject.classes,
+        labels=effects.source.labels,
+        is_number=table.outcome.numbers is not None,
     )
 
 
-def effect_axis(read: Table, column: int, levels: Levels, places: Codes) -> EffectAxis:
+def effect_axis(table: Table, column: int, levels: Levels, places: Codes) -> EffectAxis:
     """A feature's shown levels in their order, with names if it has any."""
     has_levels = levels.is_nominal or levels.n_levels <= MOST_SHOWN_AS_LEVELS
     if has_levels:
-        text = level_text(read, column, levels)
+        text = level_text(table, column, levels)
         values: NDArray[Any] = np.array([text(place) for place in places], dtype=object)
         # Where each level stands among the places, which hold all of them.
         # The inverse of the order in which levels are shown.
         samples = np.where(levels.code >= 0, np.argsort(places)[levels.code], np.nan)
     else:
-        values, samples = levels.value[places], read.values[:, column].astype(np.float64)
-    return EffectAxis(str(read.reader.names[column]), has_levels, values, samples)
+        values, samples = levels.value[places], table.values[:, column].astype(np.float64)
+    return EffectAxis(str(table.reader.names[column]), has_levels, values, samples)

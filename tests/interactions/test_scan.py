@@ -9,10 +9,10 @@ from additive.problems import additive_problem, encoded, mixed_problem
 
 from immigrate.additive.null_model import fitted_additive_model
 from immigrate.additive.p_values import cauchy_combination, log_chi2_tail, log_three_moment_tail
-from immigrate.inference import term_screen
-from immigrate.inference.term_screen import ScreenedTerms, strongest_terms
-from immigrate.inference.term_sets import all_terms, every_term
-from immigrate.inference.term_statistics import term_results
+from immigrate.interactions import scan
+from immigrate.interactions.question import all_terms, every_term
+from immigrate.interactions.scan import ScreenedTerms, strongest_terms
+from immigrate.interactions.statistics import term_results
 
 
 @pytest.mark.parametrize("order", [2, 3])
@@ -39,7 +39,7 @@ def test_tile_size_does_not_matter(monkeypatch, tile_bytes):
     data = additive_problem(p=9)
     contrasts = fitted_additive_model(data).contrasts()
     expected = strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=10)
-    monkeypatch.setattr(term_screen, "TILE_BYTES", tile_bytes)
+    monkeypatch.setattr(scan, "TILE_BYTES", tile_bytes)
     result = strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=10)
     np.testing.assert_array_equal(result.terms, expected.terms)
     np.testing.assert_allclose(result.log_p, expected.log_p, rtol=1e-9)
@@ -48,9 +48,9 @@ def test_tile_size_does_not_matter(monkeypatch, tile_bytes):
 def test_a_selective_screen_loses_none_of_the_strongest(monkeypatch):
     data = additive_problem(p=20)
     contrasts = fitted_additive_model(data).contrasts()
-    monkeypatch.setattr(term_screen, "SELECTIVE_FROM", np.inf)
+    monkeypatch.setattr(scan, "SELECTIVE_FROM", np.inf)
     expected = strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=9)
-    monkeypatch.setattr(term_screen, "SELECTIVE_FROM", 0)
+    monkeypatch.setattr(scan, "SELECTIVE_FROM", 0)
     np.testing.assert_array_equal(
         strongest_terms(data, contrasts, every_term(len(data.levels), 2), count=9).terms,
         expected.terms,
@@ -133,11 +133,11 @@ def test_a_selective_screen_keeps_what_any_form_finds_notable(form, monkeypatch)
     data = additive_problem(n=300, p=6)
     contrasts = fitted_additive_model(data).contrasts()
     everything = strongest_terms(data, contrasts, every_term(6, 2), count=1000)
-    monkeypatch.setattr(term_screen, "SELECTIVE_FROM", 0)
-    monkeypatch.setattr(term_screen, "NOTABLE", 0.0 if form != "single" else np.inf)
-    monkeypatch.setattr(term_screen, "NOTABLE_SINGLE", 0.0 if form == "single" else np.inf)
+    monkeypatch.setattr(scan, "SELECTIVE_FROM", 0)
+    monkeypatch.setattr(scan, "NOTABLE", 0.0 if form != "single" else np.inf)
+    monkeypatch.setattr(scan, "NOTABLE_SINGLE", 0.0 if form == "single" else np.inf)
     kept = strongest_terms(data, contrasts, every_term(6, 2), count=1000)
     np.testing.assert_array_equal(kept.terms, everything.terms)
-    monkeypatch.setattr(term_screen, "NOTABLE", np.inf)
-    monkeypatch.setattr(term_screen, "NOTABLE_SINGLE", np.inf)
+    monkeypatch.setattr(scan, "NOTABLE", np.inf)
+    monkeypatch.setattr(scan, "NOTABLE_SINGLE", np.inf)
     assert len(strongest_terms(data, contrasts, every_term(6, 2), count=1000).terms) == 0

@@ -1,0 +1,396 @@
+"""What a test found: how large effects are and which way they go, as tables.
+
+The test knows features by their place in a design; here they are columns of the user's table, and
+have names. Effects of what was found are measured by one model that holds all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from immigrate.additive.basis import Levels
+from immigrate.additive.design import Design, table_design, term_squares
+from immigrate.additive.effects import EffectModel, Term, effect_model
+from immigrate.additive.null_model import AdditiveModel, NullModel, fitted_on
+from immigrate.additive.residuals import Contrast
+from immigrate.additive.sizes import Sizes
+from immigrate.arrays import Array, Mask
+from immigrate.interactions.features import FeatureEvidence
+from immigrate.interactions.search import (
+    MOST_FOUND,
+    MOST_FOUND_COLUMNS_PER_SAMPLE,
+    MOST_LISTED,
+    Search,
+    TermEvidence,
+)
+from immigrate.interactions.words import Side, feature_direction, more_likely, pair_direction
+from immigrate.table import Table
+
+POWER = 0.8
+N_FORMS = 4
+# Where variances are estimated they are enlarged, and forms that rest on few samples are left out.
+# With this factor the power at the size that is named came out near .8
+# (``benchmarks/detection/detectable.py``).
+ESTIMATED_VARIANCE = 1.18
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What the test says: the fitted attributes of `InteractionTest` of the same names.
+
+    Attributes
+    ----------
+    table, selected, features : DataFrame
+    additive_model : AdditiveModel
+    n_tests : int
+    detectable_size : float
+    effects : EffectSource
+        What further effects are measured with.
+    parameters : dict
+        Those of `InteractionTest` with which it was fitted.
+    """
+
+    table: pd.DataFrame
+    selected: pd.DataFrame
+    features: pd.DataFrame
+    additive_model: AdditiveModel
+    n_tests: int
+    detectable_size: float
+    effects: EffectSource
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class EffectSource:
+    """What effects are measured with, and on which samples.
+
+    Attributes
+    ----------
+    table : Table
+    adjusted : ndarray of shape (p,) or None
+        Columns that are in the model and in no pair.
+    features, rough : tuple of int
+        Columns with a main effect in the model, and those whose main effect is rough.
+    pairs : tuple of tuple
+        Pairs of columns that were found, as many as can be measured together.
+    strength : float or None
+        Of the penalty of the main effects, the one for the pairs found; None to choose it.
+    """
+
+    table: Table
+    adjusted: Mask | None
+    features: tuple[int, ...]
+    rough: tuple[int, ...]
+    pairs: tuple[Term, ...]
+    strength: float | None
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """Class names, or numbers, of the samples."""
+        labels = self.table.outcome
+        if labels.numbers is not None:
+            return labels.numbers
+        return np.array([str(one) for one in labels.classes], dtype=object)[labels.codes]
+
+    @property
+    def covariates(self) -> list[str]:
+        """Names of the columns that are in the model and in no pair."""
+        if self.adjusted is None:
+            return []
+        return [str(name) for name, is_in in zip(self.table.reader.names, self.adjusted) if is_in]
+
+    def measured(self, more: Sequence[Term] = (), design: Design | None = None) -> Effects:
+        """The model of effects, with more pairs beside those found.
+
+        `design` is that of the samples, if it is known, with the rough main effects.
+        """
+        if design is None:
+            design = table_design(self.table, adjusted=self.adjusted)
+            place = {int(column): i for i, column in enumerate(design.columns)}
+            rough = frozenset(place[c] for c in self.rough if c in place)
+            design = replace(design, rough=rough)
+        place = {int(column): i for i, column in enumerate(design.columns)}
+        wanted = dict.fromkeys((*self.pairs, *more))
+        terms = [tuple(place[c] for c in pair) for pair in wanted if place.keys() >= set(pair)]
+        kept = np.array([place[c] for c in self.features if c in place], dtype=np.intp)
+        return Effects(self, effect_model(design, kept, terms, self.strength))
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Effects of columns and pairs of columns of some samples, by one model of all of them."""
+
+    source: EffectSource
+    model: EffectModel
+
+    def place(self, term: Term) -> Term | None:
+        """The features that the columns are, if they are in the model."""
+        places = [np.flatnonzero(self.model.design.columns == column) for column in term]
+        if any(not len(place) for place in places):
+            return None
+        found = tuple(int(place[0]) for place in places)
+        return found if found in self.model.owners else None
+
+    def measured(self, terms: Sequence[Term], *, with_shares: bool = False) -> tuple[Sizes, Array]:
+        """Sizes of the effects of columns and pairs, and shares of the held-out deviance.
+
+        NaN for those not in the model; shares are those that pairs explain.
+        """
+        places = [self.place(term) for term in terms]
+        known = np.array([place is not None for place in places], dtype=bool)
+        inside = [place for place in places if place is not None]
+        found, parts = self.model.sizes(inside), np.full((4, len(terms)), np.nan)
+        parts[:3, known] = found.size, found.low, found.high
+        if with_shares:
+            parts[3, known] = self.model.held_out_shares(inside)
+        return Sizes(*parts[:3]), parts[3]
+
+    def pair_direction(self, pair: Term) -> str:
+        """Where what is more likely, beyond what both features do alone; "" if none can say."""
+        place = self.place(pair)
+        if place is None:
+            return ""
+        contribution = self.model.block(place).contribution
+        # With several classes the sentence is about the one whose log-odds move most.
+        c = int(np.argmax(np.sum(contribution**2, axis=0)))
+        a, b = (self._side(feature) for feature in place)
+        words = pair_direction(contribution[:, c], self.model.known(place), a, b)
+        return f"{more_likely(self.source.table.outcome, c)} {words}" if words else ""
+
+    def own_direction(self, column: int) -> str:
+        """Where what is more likely as far as this column, beside covariates, can tell."""
+        place = np.flatnonzero(self.model.design.columns == column)
+        if not len(place):
+            return ""
+        Y, side = self._beyond_covariates, self._side(int(place[0]))
+        weight = self.model.known((int(place[0]),))
+        centred = Y - np.average(Y, axis=0, weights=np.maximum(weight, 1e-300))
+        spread = [side.spread(centred[:, c], weight) for c in range(Y.shape[1])]
+        c = int(np.argmax(spread))
+        words = feature_direction(centred[:, c], weight, side)
+        return f"{more_likely(self.source.table.outcome, c)} {words}"
+
+    def direction_given_others(self, column: int) -> str:
+        """Where what is more likely by what this column adds to all others; "" if none can say."""
+        place = self.place((column,))
+        if place is None:
+            return ""
+        contribution, side = self.model.block(place).contribution, self._side(place[0])
+        c = int(np.argmax(np.sum(contribution**2, axis=0)))
+        words = feature_direction(contribution[:, c], self.model.known(place), side)
+        subject = more_likely(self.source.table.outcome, c)
+        return f"{subject} {words}, given the others" if words else ""
+
+    @cached_property
+    def _beyond_covariates(self) -> Array:
+        """The outcome, less what is adjusted for: a confounder may turn a direction round."""
+        design = self.model.design
+        if not design.adjusted:
+            return design.Y
+        return design.Y - fitted_on(design, np.array(sorted(design.adjusted), dtype=np.intp)).means
+
+    def _side(self, feature: int) -> Side:
+        table, levels = self.source.table, self.model.design.levels[feature]
+        column = int(self.model.design.columns[feature])
+        name = str(table.reader.names[column])
+        return Side(name, levels, level_text(table, column, levels))
+
+
+def level_text(table: Table, column: int, levels: Levels) -> Callable[[int], str]:
+    """What a level of a column is called."""
+    names, x = table.reader.level_names[column], table.values[:, column]
+    if np.isnan(x).any() and np.all(levels.code >= 0):
+        # One value or missing: levels are 0 where it is missing and 1.
+        one = np.nanmin(x)
+        known = str(names[int(one)]) if len(names) else f"{one:g}"
+        return lambda place: known if place else "missing"
+
+    def text(place: int) -> str:
+        value = levels.value[place]
+        return str(names[int(value)]) if len(names) else f"{value:g}"
+
+    return text
+
+
+def findings_of(
+    search: Search,
+    null: NullModel,
+    terms: TermEvidence,
+    features: FeatureEvidence,
+    table: Table,
+    held_out: Table | None,
+    parameters: Mapping[str, Any],
+) -> Findings:
+    """The tables of a test; effects are those of the samples `held_out`, where there are any."""
+    design, n_tests = null.design, terms.first.n_tests
+    in_terms = [one.term for one in terms.found]
+    pairs = measurable_terms(design, in_terms)
+    shown = features.features[features.is_shown]
+    source = EffectSource(
+        table if held_out is None else held_out,
+        search.question.adjusted,
+        # With features that were screened out of the null model but are shown to matter.
+        tuple(design.columns[np.union1d(null.features, shown)].tolist()),
+        tuple(design.columns[sorted(design.rough)].tolist()),
+        tuple(tuple(design.columns[list(term)].tolist()) for term in pairs),
+        None if pairs else null.strength,
+    )
+    effects = source.measured(design=design if held_out is None else None)
+    names = np.array(table.reader.names, dtype=object)[design.columns]
+    every = term_table(terms, null, names, effects)
+    return Findings(
+        every.head(MOST_LISTED),
+        every[every["is_found"]].drop(columns=["rank", "is_exact", "is_found"]),
+        feature_table(features, design, names, effects, in_terms),
+        null.kept(),
+        n_tests,
+        detectable_size(features.contrasts, n_tests, search.alpha, design.outcome.unit),
+        # One more pair hardly moves the choice, and choosing is most of the work.
+        replace(source, strength=effects.model.strength),
+        parameters,
+    )
+
+
+def measurable_terms(design: Design, found: list[Term]) -> list[Term]:
+    """As many of the pairs found, the first ones, as the samples can measure together.
+
+    One by one no more are found; all at once there may be hundreds, most of them shadows.
+    """
+    if not found or len(found[0]) != 2:
+        return []
+    # Columns that are 0 for all samples are none.
+    squares = [term_squares(design, np.array([pair]))[0] for pair in found[:MOST_FOUND]]
+    n_columns = np.cumsum([np.sum(own > 0) for own in squares])
+    n_measured = int(np.sum(n_columns <= MOST_FOUND_COLUMNS_PER_SAMPLE * design.n))
+    return found[: max(n_measured, 1)]
+
+
+def term_table(
+    tested: TermEvidence, null: NullModel, names: NDArray[np.object_], effects: Effects
+) -> pd.DataFrame:
+    """All terms: those found with the evidence at their entry, then the others by evidence."""
+    first, order = tested.first, tested.first.terms.shape[1]
+    table = pd.DataFrame(
+        {
+            **{f"feature_{i}": names[places] for i, places in enumerate(first.terms.T, 1)},
+            "p_value": np.exp(first.log_p),
+            "p_adjusted": np.exp(tested.log_p_adjusted),
+        }
+    )
+    if order == 2:
+        # Terms with an exact p-value come first; the others have no size.
+        missing = np.full(len(first.terms) - len(first.effects.gain), np.nan)
+        deviance = null.intercept_deviance * null.design.n
+        share = np.maximum(first.effects.gain / deviance, 0.0)
+        columns = size_columns(first.effects.sizes().times(null.design.outcome.unit))
+        for name, values in {**columns, "deviance_share": share}.items():
+            table[name] = np.concatenate([values, missing])
+        table["direction"] = texts([""] * len(table))
+    table = table.assign(statistic=first.statistic, is_exact=first.is_exact, is_found=False)
+    # Only needed where something was found; for 100,000 terms it takes a while to make.
+    place = {tuple(term): i for i, term in enumerate(first.terms.tolist())} if tested.found else {}
+    rows = np.array([place[one.term] for one in tested.found], dtype=np.intp)
+    for column, found in found_columns(tested, order, effects).items():
+        # A found pair that could not be measured keeps its size to first order.
+        is_known = np.array([not pd.isna(value) for value in found], dtype=bool)
+        table.loc[rows[is_known], column] = found[is_known]
+    table.loc[rows, "is_found"] = True
+    others = np.delete(np.arange(len(table)), rows)
+    table = table.iloc[np.concatenate([rows, others])].reset_index(drop=True)
+    table.insert(list(table.columns).index("is_exact"), "rank", np.arange(1, len(table) + 1))
+    return table
+
+
+def found_columns(tested: TermEvidence, order: int, effects: Effects) -> dict[str, NDArray[Any]]:
+    """What is known of the terms found, in order of entry."""
+    columns: dict[str, NDArray[Any]] = {
+        "p_value": np.exp([one.log_p for one in tested.found]),
+        "p_adjusted": np.exp([one.log_p_adjusted for one in tested.found]),
+        "statistic": np.array([one.statistic for one in tested.found]),
+    }
+    if order == 3:
+        return columns
+    of_table = effects.model.design.columns
+    pairs = [tuple(of_table[list(one.term)].tolist()) for one in tested.found]
+    sizes, shares = effects.measured(pairs, with_shares=True)
+    directions = texts([effects.pair_direction(pair) for pair in pairs])
+    return {**columns, **size_columns(sizes), "deviance_share": shares, "direction": directions}
+
+
+def feature_table(
+    tested: FeatureEvidence,
+    design: Design,
+    names: NDArray[np.object_],
+    effects: Effects,
+    found: Sequence[Term],
+) -> pd.DataFrame:
+    """Every feature by evidence, with directions of those whose effect is shown."""
+    columns = design.columns[tested.features]
+    measured, _ = effects.measured([(int(column),) for column in columns])
+    # Features that are not in the model of effects have the size of a single step.
+    sizes = measured.filled(tested.effects.sizes().times(design.outcome.unit))
+    directions = [""] * len(columns)
+    for i in np.flatnonzero(tested.is_shown):
+        # What is not shown on its own may go either way there.
+        is_own = tested.is_shown_alone[i]
+        direction = effects.own_direction if is_own else effects.direction_given_others
+        directions[i] = direction(int(columns[i]))
+    table = pd.DataFrame(
+        {
+            "feature": names[tested.features],
+            "p_value": np.exp(tested.log_p),
+            "p_adjusted": np.exp(tested.log_p_adjusted),
+            "p_given_others": np.exp(tested.log_p_given_others),
+            "p_given_others_adjusted": np.exp(tested.log_p_given_others_adjusted),
+            **size_columns(sizes),
+            "direction": texts(directions),
+            "in_pair": np.isin(tested.features, [a for term in found for a in term]),
+        }
+    )
+    # The p-value on its own decides; that given the others is for ties.
+    order = np.lexsort((tested.log_p_given_others, tested.log_p))
+    return table.iloc[order].reset_index(drop=True)
+
+
+def size_columns(sizes: Sizes) -> dict[str, Array]:
+    """Columns size, size_low and size_high."""
+    return {"size": sizes.size, "size_low": sizes.low, "size_high": sizes.high}
+
+
+def texts(values: Sequence[str]) -> NDArray[np.object_]:
+    """Text for a column, as names of features are given: pandas decides what it makes of them."""
+    return np.array(list(values), dtype=object)
+
+
+def detectable_size(contrasts: list[Contrast], n_tests: int, alpha: float, unit: float) -> float:
+    """Size of a joint effect that is found with 80 % power, so that "none found" says something.
+
+    A pair whose joint effect has the size s moves one normal score by s sqrt(N), N the information
+    that the samples hold: the sum of V over them, less what main effects take. It is found if it
+    passes the first step of Holm's adjustment by one of the four forms of the test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from immigrate.additive.residuals import Contrast
+    >>> from immigrate.interactions.findings import detectable_size
+    >>> quarter, nothing = np.full(400, 0.25), np.empty((0, 400))
+    >>> even = Contrast(nothing.T, quarter, quarter, 1.0, nothing, nothing)
+    >>> round(detectable_size([even], n_tests=105, alpha=0.05, unit=1.0), 2)
+    0.47
+    """
+    # Two sides, four forms and one contrast for each logit share alpha with all tests.
+    limit = -special.ndtri(alpha / (2 * N_FORMS * len(contrasts) * max(n_tests, 1)))
+    needed = limit + special.ndtri(POWER)
+    # The variance of an estimated effect: dispersion over curvature, for the mean contrast.
+    variance = [c.dispersion / (c.share_left * c.curvature) for c in contrasts]
+    cost = ESTIMATED_VARIANCE if contrasts[0].is_estimated else 1.0
+    return float(unit * cost * needed * np.sqrt(np.mean(variance)))
