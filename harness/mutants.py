@@ -71,7 +71,7 @@ BY_HAND = (
         "is_positive = eigenvalues > 1e-3 * eigenvalues.max()",
     ),
     (
-        "core/spectrum.py",
+        "core/splitting.py",
         "is_positive = self.eigenvalues > 0",
         "is_positive = self.eigenvalues > 1e-3 * self.eigenvalues.max()",
     ),
@@ -110,7 +110,7 @@ def by_hand(files: dict[str, bytes]) -> list[Mutant]:
         start = files[file].find(before.encode())
         function = {
             "core/psd.py": "psd_part_by_all",
-            "core/spectrum.py": "Spectrum.positive_part",
+            "core/splitting.py": "Spectrum.positive_part",
         }
         if start >= 0:
             line = files[file][:start].count(b"\n") + 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
+from oracles.margin import cubic_of_all
 
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic
 from immigrate.kernels import Pieces, pass_over
@@ -18,7 +19,7 @@ def form_of(name, p):
     """A form of p features."""
     if name == "two triples":
         return Cubic(p, np.array([[0, 1, p - 1], [0, 1, 2]])[: max(min(p, 4) - 2, 0)])
-    return {"vector": LINEAR, "matrix": QUADRATIC, "triples": Cubic.of_all(p)}[name]
+    return {"vector": LINEAR, "matrix": QUADRATIC, "triples": cubic_of_all(p)}[name]
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from immigrate import (
     ImmigrateClassifier,
     ImmigrateClassifierCV,
 )
-from immigrate.core.scores import class_probability
+from immigrate.core.couplings import class_probability
 from immigrate.estimators._choice import (
     TEMPERATURES,
     Choices,

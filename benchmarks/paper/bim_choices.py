@@ -21,7 +21,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from immigrate.core.cones import MATRIX_SETS, unit
-from immigrate.core.scores import distance_share
+from immigrate.core.couplings import distance_share
 from immigrate.problems import MarginProblem
 from immigrate.solvers import full_steps, spectral_descent
 from immigrate.solvers.boosting import falling_sigmas

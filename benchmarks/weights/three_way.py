@@ -27,6 +27,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -144,7 +145,7 @@ def slope_rows(folder):
     """Slopes of the cost in all triples at W = I / sqrt(p), T = 0."""
     X, y = stored("GAMETES_3way_h02", folder)
     Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
-    form = Cubic.of_all(Z.shape[1])
+    form = Cubic(Z.shape[1], np.array(list(combinations(range(Z.shape[1]), 3))))
     start = form.weights(np.eye(Z.shape[1]) / np.sqrt(Z.shape[1]), np.zeros(len(form.triples)))
     problem = MarginProblem(Z, y, form=form)
     median = typical_distance(Z, form.matrix(start))

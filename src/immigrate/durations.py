@@ -24,9 +24,8 @@ MOST_FEATURES_UNSCREENED, FEWEST_FEATURES_ANNOUNCED = 150, 500
 MOST_STEP_SECONDS, MOST_JUDGING_SECONDS = 3.0, 10.0
 # Steps of a fit and of a path of sigma, roughly: 5 to 11, and 33 to 67, were counted.
 STEPS_OF_FIT, STEPS_OF_PATH = 10, 50
-# Projections onto a set of weights that one step takes, and matrix products as long as one of
-# them. Measured at 256 to 2,000 features; smaller ones take next to nothing.
-PROJECTIONS = {"psd": 1, "clip": 1, "nonnegative": 0, "both": 50}
+# Matrix products that take as long as one eigenvalue decomposition. Measured at 256 to 2,000
+# features; smaller ones take next to nothing.
 PROJECTION_PRODUCTS, FEWEST_FEATURES_PROJECTED = 5.0, 256
 
 # Terms times samples times rows of F that are tested exactly: about ten seconds of one core.
@@ -106,12 +105,11 @@ def words_of_long_fit(n_samples: int, n_features: int, seconds: float) -> str:
     return ""
 
 
-def projection_seconds(constraint: str, n_features: int) -> float:
-    """Seconds of the projections of one step onto a set of weights."""
-    n_projections = PROJECTIONS[constraint]
-    if not n_projections or n_features < FEWEST_FEATURES_PROJECTED:
+def projection_seconds(n_decompositions: int, n_features: int) -> float:
+    """Seconds of one projection onto a set of weights, by its eigenvalue decompositions."""
+    if not n_decompositions or n_features < FEWEST_FEATURES_PROJECTED:
         return 0.0
-    return n_projections * PROJECTION_PRODUCTS * 2.0 * n_features**3 / multiply_rate()
+    return n_decompositions * PROJECTION_PRODUCTS * 2.0 * n_features**3 / multiply_rate()
 
 
 def multiply_rate() -> float:

@@ -9,9 +9,9 @@ from hypothesis.extra.numpy import arrays
 from immigrate.core import doubly_nonnegative
 from immigrate.core.cones import (
     MATRIX_SETS,
+    NONNEGATIVE,
     VECTOR_SETS,
     Cone,
-    nonnegative_part,
     norm,
     oracle,
     unit,
@@ -23,7 +23,7 @@ from immigrate.core.doubly_nonnegative import (
     solved_dual,
 )
 from immigrate.core.psd import WIDE, psd_part
-from immigrate.core.spectrum import Spectrum
+from immigrate.core.splitting import Spectrum
 
 
 def symmetric(p):
@@ -191,7 +191,7 @@ class Shifted(Cone):
 
 
 @pytest.mark.parametrize("size", [1.0, 0.2, 5.0])
-@pytest.mark.parametrize("weight_set", [MATRIX_SETS["psd"], Shifted(nonnegative_part)])
+@pytest.mark.parametrize("weight_set", [MATRIX_SETS["psd"], Shifted(NONNEGATIVE)])
 def test_the_gap_is_what_the_best_point_of_the_same_norm_gains(weight_set, size):
     """1 - <-G, W> / <-G, V>, penalties taken from both; V minimises among many of its norm."""
     rng = np.random.default_rng(0)

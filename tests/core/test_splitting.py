@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from immigrate.core import splitting
-from immigrate.core.cones import norm, unit
+from immigrate.core.cones import FREE, Elements, norm, unit
 from immigrate.core.penalties import PricedElements, PricedNorm
 from immigrate.core.psd import psd_part
 from immigrate.core.splitting import multiplier, psd_prox
@@ -16,10 +16,10 @@ any_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def penalty(kind, p, price=0.05):
-    is_signed, is_pair = not kind.endswith("not negative"), ~np.eye(p, dtype=bool)
+    elements, is_pair = Elements(not kind.endswith("not negative")), ~np.eye(p, dtype=bool)
     if kind.startswith("l2"):
-        return PricedNorm(price, is_pair, is_signed)
-    return PricedElements(price * is_pair * kind.startswith("l1"), is_signed)
+        return PricedNorm(price, is_pair, elements)
+    return PricedElements(price * is_pair * kind.startswith("l1"), elements)
 
 
 def drawn(seed, p, n_pairs=None):
@@ -162,7 +162,7 @@ def test_a_multiple_has_the_multiple_of_everything(kind, scale):
 
 
 def test_a_single_element_and_nothing_at_all():
-    h = PricedElements(np.array([[0.25]]), is_signed=True)
+    h = PricedElements(np.array([[0.25]]), FREE)
     assert psd_prox(np.array([[1.0]]), h).point == pytest.approx(0.75)
     below = psd_prox(np.array([[-1.0]]), h)
     assert below.point == pytest.approx(0.0, abs=1e-12)

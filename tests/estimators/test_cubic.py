@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.margin import cubic_of_all
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -22,8 +23,7 @@ from immigrate import (
     InteractionTest,
 )
 from immigrate.core.cones import MATRIX_SETS, oracle
-from immigrate.core.forms import Cubic
-from immigrate.core.triple_weights import WithTriples
+from immigrate.core.triples import WithTriples
 from immigrate.estimators._triples import MOST_FEATURES
 
 DATA = Path(os.environ.get("IMMIGRATE_DATA", "/nowhere"))
@@ -264,7 +264,7 @@ def test_the_steps_of_the_paper_run_too(parity):
 @pytest.mark.parametrize("constraint", ["psd", "nonnegative", "both"])
 def test_the_oracle_is_the_best_of_its_set(constraint):
     rng = np.random.default_rng(2)
-    form = Cubic.of_all(4)
+    form = cubic_of_all(4)
     weight_set = WithTriples(MATRIX_SETS[constraint], 4, strength=0.3)
 
     def random_weights():

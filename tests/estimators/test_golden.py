@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from immigrate import Columns, FullSteps, ImmigrateClassifier
-from immigrate.core.scores import distance_share
+from immigrate.core.couplings import distance_share
 
 TOLERANCE = 1e-10
 

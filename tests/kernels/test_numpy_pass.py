@@ -3,15 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from oracles.margin import anchor_cost, cubic_of_all
 from problems import Problem, plain, problems, random_problem
 
 from immigrate.core.couplings import soft_coupling
 from immigrate.core.differences import ColumnDifferences
-from immigrate.core.forms import LINEAR, QUADRATIC, Cubic
-from immigrate.core.objective import anchor_cost
+from immigrate.core.forms import LINEAR, QUADRATIC
 from immigrate.kernels import Pairs, Pieces
 
-ALL = Cubic.of_all(3)
+ALL = cubic_of_all(3)
 
 
 @settings(max_examples=30)

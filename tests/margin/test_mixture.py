@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.core.cones import unit
-from immigrate.core.scores import class_probability
+from immigrate.core.couplings import class_probability
 from immigrate.datasets import make_xor
 from immigrate.estimators import _choice
 from immigrate.estimators._choice import (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import FORMS, problems, random_problem
 
-from immigrate.core.scores import class_probability
+from immigrate.core.couplings import class_probability
 from immigrate.kernels import Pieces
 from immigrate.kernels.numpy_pass import new_sample_scores
 from immigrate.margin.parts import AGAINST, PREDICTED, margin_parts, two_nearest, vote_slope

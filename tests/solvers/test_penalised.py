@@ -26,10 +26,9 @@ def drawn(seed):
 
 def weight_set(kind, constraint, p, price):
     cone, is_pair = MATRIX_SETS[constraint], ~np.eye(p, dtype=bool)
-    is_signed = not cone.is_nonnegative
     if kind == "l1":
-        return Penalised(PricedElements(price * is_pair, is_signed), cone.is_psd, False)
-    return Penalised(PricedNorm(price, is_pair, is_signed), cone.is_psd, False)
+        return Penalised(cone, PricedElements(price * is_pair, cone.elements))
+    return Penalised(cone, PricedNorm(price, is_pair, cone.elements))
 
 
 @pytest.mark.parametrize("constraint", ["psd", "nonnegative", "both"])
@@ -91,7 +90,7 @@ class Exact(Penalised):
 def test_approached_steps_end_where_exact_ones_do(kind, constraint, seed):
     margin, start, price = drawn(seed)
     weights = weight_set(kind, constraint, len(start), price)
-    plain = Exact(weights.penalty, weights.is_psd, weights.can_warm_start)
+    plain = Exact(weights.cone, weights.penalty)
     options = {"max_iter": 2000, "tol": 1e-7}
     fast = spectral_descent(margin, start, 1.0, weights, **options)
     slow = spectral_descent(margin, start, 1.0, plain, **options)

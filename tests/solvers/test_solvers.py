@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import plain, problems, random_problem
 
-from immigrate.core.cones import MATRIX_SETS, Cone, nonnegative_part, unit
+from immigrate.core.cones import MATRIX_SETS, NONNEGATIVE, Cone, unit
 from immigrate.kernels import MarginPass
 from immigrate.problems import MarginProblem
 from immigrate.solvers import (
@@ -34,7 +34,7 @@ class Sparse(Cone):
         return self.strength * float(np.abs(W).sum())
 
 
-SPARSE = Sparse(nonnegative_part)
+SPARSE = Sparse(NONNEGATIVE)
 cones = st.sampled_from(["psd", "nonnegative", "both"])
 
 

@@ -2,19 +2,17 @@
 
 Read the files in this order, beside sections 2 and 3 of the paper:
 
-=================  ============================================================
-``distances``      the quadratic-Manhattan measurement q
-``differences``    what the Relief family adds up: mixed types, missing values
-``couplings``      soft nearest hits and misses, alpha and beta
-``objective``      the cost C, and its closed form in W alone
-``cones``          the constraint sets of W and Theorem 3.1
-``spectrum``       the positive part of a symmetric matrix, and its derivative
-``penalties``      what weights may cost beside the margin
-``splitting``      steps over positive semi-definite matrices with a penalty
-``pruning``        small weights set to zero
-``scores``         from distances to classes to probabilities
-``margin_parts``   what each feature and pair adds to the margin of a sample
-=================  ============================================================
+===============  ==============================================================
+``differences``  how far apart two samples are in each feature
+``forms``        the distance q from differences and weights, Eqs. 1 and 3
+``targets``      who is a hit, and who a miss, of whom
+``couplings``    soft nearest hits and misses, the cost C, and Eq. 9
+``cones``        the constraint sets of W and Theorem 3.1
+``psd``          the positive part of a matrix, also of a large one
+``penalties``    what weights may cost beside the margin; pruning
+``splitting``    steps over positive semi-definite matrices with more conditions
+``triples``      weights of three features at once
+===============  ==============================================================
 
 Equations are cited by the names this library uses throughout:
 

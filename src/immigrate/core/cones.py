@@ -6,6 +6,11 @@ they give the oracle: the W of the set that minimises <Sigma, W> is P_K(-Sigma),
 For K = PSD and the unit sphere this is Theorem 3.1. A `WeightSet` is the same with room for
 a penalty: a proximal map in place of the projection, and a value that joins the cost
 (`core/penalties.py`).
+
+A cone is said by two things: what single elements may be (`Elements`), and whether the matrix has
+to be positive semi-definite. Its projection, the penalties on top of it and their splitting are
+composed of these two, so that a cone that is added to `MATRIX_SETS` works with every penalty and
+every solver. A step that is no projection, as "clip", says so by its `stand_in`.
 """
 
 from __future__ import annotations
@@ -17,14 +22,18 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from immigrate.arrays import Array
+from immigrate.arrays import Array, Mask
 from immigrate.core.doubly_nonnegative import nearest_doubly_nonnegative
 from immigrate.core.psd import WIDE, PsdPart, psd_part
+from immigrate.core.splitting import psd_prox
 
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10
 # An answer that is approached may end with this share of what the best one gains.
 GOOD_SHARE = 0.6
+# Eigenvalue decompositions of one projection onto matrices whose elements and spectrum are both
+# restricted, about.
+ROUNDS_OF_SPLITTING = 50
 
 
 def norm(A: Array) -> float:
@@ -75,14 +84,19 @@ class Answer(NamedTuple):
 
     Attributes
     ----------
-    weights : ndarray
-        The proximal point: the best V, not yet scaled.
+    weights : ndarray or callable
+        The proximal point: the best V, not yet scaled. Or what makes it, where `most` is its norm
+        and known without it.
     most : float or None
         An upper bound of what is maximised, over V of norm 1; None where V itself tells.
     """
 
-    weights: Array
+    weights: Array | Callable[[], Array]
     most: float | None = None
+
+    def point(self) -> Array:
+        """The proximal point."""
+        return self.weights() if callable(self.weights) else self.weights
 
 
 class Approach(NamedTuple):
@@ -175,30 +189,89 @@ class WeightSet(Protocol):
 
 
 @dataclass(frozen=True)
+class Elements:
+    """What the elements of a matrix may be, one by one.
+
+    Attributes
+    ----------
+    is_signed : bool
+        Whether elements may be negative.
+    support : callable or None
+        From the number of features to a symmetric mask of the elements that may differ from 0;
+        None where all may. For positive semi-definite matrices the diagonal has to belong to it.
+    """
+
+    is_signed: bool = True
+    support: Callable[[int], Mask] | None = None
+
+    @property
+    def are_free(self) -> bool:
+        """Whether they may be anything."""
+        return self.is_signed and self.support is None
+
+    def part(self, A: Array) -> Array:
+        """Nearest array of such elements."""
+        if not self.is_signed:
+            A = nonnegative_part(A)
+        return A if self.support is None else np.where(self.support(len(A)), A, 0.0)
+
+    def prox(self, A: Array, step: float) -> Array:
+        """The same: no price is paid, however long the step."""
+        return self.part(A)
+
+    def is_held(self, A: Array, step: float) -> Mask:
+        """Elements that `part` sets to 0."""
+        held = np.zeros(A.shape, dtype=bool) if self.is_signed else A < 0
+        return held if self.support is None else held | ~self.support(len(A))
+
+
+@dataclass(frozen=True)
 class Cone:
     """A cone cut by a sphere, without a penalty: `prox` is the projection and `value` is 0.
 
     Attributes
     ----------
-    project : callable
-        Nearest point of the cone.
+    elements : Elements
+    is_psd : bool
+        Whether matrices have to be positive semi-definite.
     scaled : callable
         The multiple of a point of the cone that lies on the sphere.
-    is_projection : bool
-        Whether `project` deserves its name.
     can_warm_start : bool
         Whether a solution at one sigma is a good start for the next.
-    is_psd, is_nonnegative : bool
-        What the cone demands, for a penalty on top of it.
+    stand_in : callable or None
+        What is done in place of a projection.
     """
 
-    project: Callable[[Array], Array]
-    scaled: Callable[[Array], Array] = unit
-    is_projection: bool = True
-    can_warm_start: bool = False
+    elements: Elements
     is_psd: bool = False
-    is_nonnegative: bool = False
+    scaled: Callable[[Array], Array] = unit
+    can_warm_start: bool = False
+    stand_in: Callable[[Array], Array] | None = None
     has_formula: ClassVar[bool] = True
+
+    @property
+    def is_projection(self) -> bool:
+        """Whether `project` deserves its name."""
+        return self.stand_in is None
+
+    @property
+    def n_decompositions(self) -> int:
+        """Eigenvalue decompositions of one projection, about."""
+        if self.stand_in is None and not self.is_psd:
+            return 0
+        return 1 if self.stand_in or self.elements.are_free else ROUNDS_OF_SPLITTING
+
+    def project(self, A: Array) -> Array:
+        """Nearest point of the cone."""
+        if self.stand_in is not None:
+            return self.stand_in(A)
+        if not self.is_psd:
+            return self.elements.part(A)
+        if self.elements.are_free:
+            return psd_part(A)
+        if self.elements == NONNEGATIVE:
+            return doubly_nonnegative_part(A)
+        return psd_prox(A, self.elements).point
 
     def prox(self, W: Array, step: float) -> Array:
         """Nearest point of the cone, for any step."""
@@ -206,31 +279,37 @@ class Cone:
 
     def best(self, A: Array, step: float) -> Answer:
         """The proximal point, whose own value is the largest."""
+        if self.is_psd and self.elements.are_free and len(A) >= WIDE:
+            # <A, P(A)> = |P(A)|^2 for a cone; of a large matrix the norm is known first.
+            part = PsdPart(A)
+            return Answer(part.matrix, part.norm())
         return Answer(self.prox(A, step))
 
     def approach(self, A: Array, step: float, aim: Aim) -> Approach:
         """The proximal point itself."""
-        return Approach(*self.best(A, step))
+        return Approach(self.prox(A, step))
 
     def value(self, W: Array) -> float:
         """No penalty."""
         return 0.0
 
 
+FREE, NONNEGATIVE = Elements(), Elements(is_signed=False)
+
 # With non-negative weights a start from a larger sigma can end in a poor solution: MONK-1 falls
 # from 95.8 to 58.7 % right.
 MATRIX_SETS: dict[str, Cone] = {
-    "psd": Cone(psd_part, can_warm_start=True, is_psd=True),
-    "nonnegative": Cone(nonnegative_part, is_nonnegative=True),
-    "both": Cone(doubly_nonnegative_part, is_psd=True, is_nonnegative=True),
-    "clip": Cone(clipped_psd_part, is_projection=False),
+    "psd": Cone(FREE, is_psd=True, can_warm_start=True),
+    "nonnegative": Cone(NONNEGATIVE),
+    "both": Cone(NONNEGATIVE, is_psd=True),
+    "clip": Cone(NONNEGATIVE, stand_in=clipped_psd_part),
 }
 
 # (-g)^+ minimises <g, w> over the non-negative vectors of one norm. The R package scales it to
 # sum 1, where that is not so: the best vector of sum 1 is a single feature.
 VECTOR_SETS: dict[str, Cone] = {
-    "sphere": Cone(nonnegative_part, even_sized),
-    "sum": Cone(nonnegative_part, share),
+    "sphere": Cone(NONNEGATIVE, scaled=even_sized),
+    "sum": Cone(NONNEGATIVE, scaled=share),
 }
 
 
@@ -279,17 +358,22 @@ def oracle(W: Array, gradient: Array, weight_set: WeightSet) -> Oracle:
     if size == 0:
         return Oracle(None, np.nan)
     direction = -gradient / size
-    if weight_set is MATRIX_SETS["psd"] and len(direction) >= WIDE:
-        return _oracle_in_parts(W, direction, PsdPart(direction))
     # In units of the gradient, so that neither its square nor that of the answer overflows.
-    best, most = weight_set.best(direction, 1 / size)
+    answer = weight_set.best(direction, 1 / size)
+    best, most = answer
+    here = np.vdot(direction, W) - weight_set.value(W) / size
+    if callable(best):
+        assert most is not None
+        if most <= NEGLIGIBLE:
+            return Oracle(None, np.nan)
+        gap = float(1 - here / (most * norm(W)))
+        return Oracle(lambda: weight_set.scaled(answer.point()), gap)
     if norm(best) <= NEGLIGIBLE:
         return Oracle(None, np.nan)
     best = weight_set.scaled(best)
     if not weight_set.is_projection:
         return Oracle(best, np.nan)
     same_size = best * (norm(W) / norm(best))
-    here = np.vdot(direction, W) - weight_set.value(W) / size
     # A splitting that ended early gives no best answer, but its bound holds all the same.
     there = (
         np.vdot(direction, same_size) - weight_set.value(same_size) / size
@@ -327,13 +411,3 @@ def gain(V: Array, A: Array, step: float, weight_set: WeightSet) -> float:
     if size <= NEGLIGIBLE:
         return -np.inf
     return (float(np.vdot(A, V)) - step * weight_set.value(V)) / size
-
-
-def _oracle_in_parts(W: Array, direction: Array, part: PsdPart) -> Oracle:
-    """The gap by the norm of the projection; the projection itself only on request."""
-    there = part.norm()
-    if there <= NEGLIGIBLE:
-        return Oracle(None, np.nan)
-    # <A, P(A)> = |P(A)|^2 for a cone.
-    here = np.vdot(direction, W) / norm(W)
-    return Oracle(lambda: unit(part.matrix()), float(1 - here / there))

@@ -1,12 +1,24 @@
-"""Soft nearest neighbours: who is the nearest hit, who the nearest miss, with what probability."""
+"""Soft nearest neighbours, the cost that they make, and the classes that they vote for.
+
+Who is the nearest hit and who the nearest miss, with what probability: Eq. 4. The paper writes
+its cost in three groups of unknowns, W, alpha and beta (Eqs. 11 and 10). For fixed W the best
+alpha and beta are those of Eq. 4; put in, the entropies cancel against the expected distances and
+the cost becomes a smooth function of W alone:
+
+    C(W) = sum_n D_n [F_hit(n) - F_miss(n)],     F = -sigma log sum_j exp(-q_nj / sigma)
+
+whose gradient is the scatter matrix Sigma of Theorem 3.1. The same free energies, class by class,
+decide on new samples: Eq. 9.
+"""
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from immigrate.arrays import Array
+from immigrate.arrays import Array, Codes
 
 # exp(-x) is zero in float64 beyond this.
 LARGEST_EXPONENT = 750.0
@@ -78,3 +90,44 @@ def soft_minimum(q: Array, sigma: float) -> Array:
     Eq. 4, stays in the units of q for every sigma, and tends to min q as sigma tends to 0.
     """
     return soft_sum(q, sigma).free_energy(sigma)
+
+
+def hit_and_miss(free_energy: Array, y: Codes, sigma: float) -> tuple[Array, Array]:
+    """Free energy of each anchor's hits (its own class) and misses (all others together)."""
+    n, n_classes = free_energy.shape
+    is_hit = np.arange(n_classes) == y[:, None]
+    hit = free_energy[is_hit]
+    miss = soft_minimum(free_energy[~is_hit].reshape(n, n_classes - 1), sigma)
+    return hit, miss
+
+
+def class_probability(score: Array, sigma: float | Array) -> Array:
+    """Softmax of -score / sigma over classes (the last axis); the smallest score is likeliest.
+
+    With free energies as scores this is the class posterior of a kernel density estimate
+    exp(-q / sigma); with expected distances it is the same map applied to Eq. 9.
+    """
+    return soft_coupling(score, sigma)
+
+
+def own_class_probability(score: Array, sigma: float | Array, y: Codes) -> Array:
+    """`class_probability` of each sample's own class y, without those of the others.
+
+    Several sigmas have axes of their own, before that of the samples. One class after the other:
+    NumPy takes a multiple of the time for sums along so short an axis.
+    """
+    classes, own = np.moveaxis(score, -1, 0), score[..., np.arange(len(y)), y]
+    floor = reduce(np.minimum, classes)
+    total = reduce(np.add, (boltzmann(one, floor, sigma) for one in classes))
+    weight = boltzmann(own, floor, sigma)
+    return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+
+
+def distance_share(distance: Array) -> Array:
+    """Each class's share of the summed expected distances; the *smallest* wins.
+
+    This is what the R package prints as probabilities.
+    """
+    total = distance.sum(axis=-1, keepdims=True)
+    even = np.full_like(distance, 1.0 / distance.shape[-1])
+    return np.divide(distance, total, out=even, where=total > 0)

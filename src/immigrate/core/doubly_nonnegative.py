@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from immigrate.arrays import Array, Mask
-from immigrate.core.spectrum import Spectrum, conjugate_gradients
+from immigrate.core.splitting import Spectrum, conjugate_gradients
 
 TOLERANCE = 1e-12
 # How strongly the first centre holds N, by how much less each one after it, and the least.

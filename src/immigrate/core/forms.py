@@ -12,7 +12,6 @@ Differences come as (p, r, c): feature by feature, every row against every colum
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Protocol
 
 import numpy as np
@@ -127,12 +126,6 @@ class Cubic:
     n_features: int
     triples: Codes
     degree: int = 3
-
-    @classmethod
-    def of_all(cls, n_features: int) -> Cubic:
-        """Every triple of so many features."""
-        every = list(combinations(range(n_features), 3))
-        return cls(n_features, np.array(every, dtype=np.intp).reshape(-1, 3))
 
     def matrix(self, W: Array) -> Array:
         """The matrix in a vector of weights, (p, p)."""

@@ -24,12 +24,12 @@ norm sets them to 0 at a finite strength.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from immigrate.arrays import Array, Mask
-from immigrate.core.cones import Aim, Answer, Approach, gain, norm, unit
+from immigrate.core.cones import Aim, Answer, Approach, Cone, Elements, gain, norm, unit
 from immigrate.core.splitting import Separable, psd_prox, raised_to_psd
 
 
@@ -49,23 +49,24 @@ class PricedElements:
     ----------
     price : ndarray of shape (p, p)
         Symmetric, 0 for elements that cost nothing.
-    is_signed : bool
-        Whether elements may be negative. If not, the penalty is linear.
+    elements : Elements
+        What elements may be. Where they may not be negative, the penalty is linear.
     """
 
     price: Array
-    is_signed: bool
+    elements: Elements
 
     def prox(self, A: Array, step: float) -> Array:
         """Every element moved towards 0 by its price, and not beyond."""
         most = step * self.price
-        if self.is_signed:
-            return A - np.minimum(np.maximum(A, -most), most)
-        return np.maximum(A - most, 0.0)
+        if self.elements.is_signed:
+            most = np.minimum(np.maximum(A, -most), most)
+        return self.elements.part(A - most)
 
     def is_held(self, A: Array, step: float) -> Mask:
-        """Elements that are smaller than their price."""
-        held: Mask = (np.abs(A) if self.is_signed else A) < step * self.price
+        """Elements that are smaller than their price, or have to be 0."""
+        size = np.abs(A) if self.elements.is_signed else A
+        held: Mask = (size < step * self.price) | self.elements.is_held(A, step)
         return held
 
     def value(self, W: Array) -> float:
@@ -82,17 +83,17 @@ class PricedNorm:
     price : float
     is_chosen : ndarray of shape (p, p) of bool
         Symmetric.
-    is_signed : bool
-        Whether elements may be negative.
+    elements : Elements
+        What elements may be.
     """
 
     price: float
     is_chosen: Mask
-    is_signed: bool
+    elements: Elements
 
     def prox(self, A: Array, step: float) -> Array:
         """The chosen elements made smaller by one factor."""
-        A = A if self.is_signed else np.maximum(A, 0.0)
+        A = self.elements.part(A)
         size = norm(A[self.is_chosen])
         # Compared before they are divided: the quotient of a tiny size overflows.
         factor = 1 - step * self.price / size if size > step * self.price else 0.0
@@ -113,31 +114,41 @@ class Penalised:
 
     Attributes
     ----------
+    cone : Cone
+        Where the proximal map is a formula without a condition on the spectrum, and a splitting
+        with it.
     penalty : Priced
-    is_psd : bool
-        Whether matrices have to be positive semi-definite. Then the proximal map is a splitting;
-        without, it is a formula.
-    can_warm_start : bool
-        Whether a solution at one sigma is a good start for the next.
+        Of elements as the cone has them.
     """
 
+    cone: Cone
     penalty: Priced
-    is_psd: bool
-    can_warm_start: bool
-    is_projection: bool = True
+    is_projection: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.cone.is_projection:
+            raise ValueError(
+                "A penalty needs a projection, and this constraint only stands in for one, so "
+                "that weights could not be told their price; take a constraint that is a cone."
+            )
+
+    @property
+    def can_warm_start(self) -> bool:
+        """Whether that of the cone can."""
+        return self.cone.can_warm_start
 
     @property
     def has_formula(self) -> bool:
         """Without a condition on the spectrum there is one."""
-        return not self.is_psd
+        return not self.cone.is_psd
 
     def prox(self, W: Array, step: float) -> Array:
         """The V of the cone that minimises |V - W|^2 / 2 + step * value(V)."""
-        return self.best(W, step).weights
+        return self.best(W, step).point()
 
     def best(self, A: Array, step: float) -> Answer:
         """The proximal point, and what <A, V> - step * value(V) is at most for V of norm 1."""
-        if self.is_psd:
+        if self.cone.is_psd:
             split = psd_prox(A, self.penalty, step)
             return Answer(split.point, split.most)
         point = self.penalty.prox(A, step)
@@ -145,8 +156,9 @@ class Penalised:
 
     def approach(self, A: Array, step: float, aim: Aim) -> Approach:
         """A splitting from the multiplier of a neighbour, ended when it is good enough."""
-        if not self.is_psd:
-            return Approach(*self.best(A, step))
+        if not self.cone.is_psd:
+            point = self.penalty.prox(A, step)
+            return Approach(point, norm(point))
 
         def accepted(most: float, point: Array) -> Array | None:
             raised = raised_to_psd(point)
@@ -165,3 +177,13 @@ class Penalised:
     def scaled(self, W: Array) -> Array:
         """The multiple of norm 1."""
         return unit(W)
+
+
+def pruned(W: Array, below: float) -> Array:
+    """`W` with every weight of size below `below` set to 0, back at unit Frobenius norm.
+
+    If no weight would survive, the largest ones stay: a zero matrix is not a distance.
+    """
+    size = np.abs(W)
+    is_kept = size >= min(below, size.max())
+    return unit(np.where(is_kept, W, 0.0))

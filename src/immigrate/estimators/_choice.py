@@ -16,8 +16,8 @@ from sklearn.model_selection import ParameterGrid
 
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_choices, check_option, check_positive
+from immigrate.core.couplings import own_class_probability
 from immigrate.core.mixing import mixture_shares
-from immigrate.core.scores import own_class_probability
 from immigrate.estimators._penalty import Penalty
 from immigrate.kernels import ClassScores
 from immigrate.margin.model import RULES

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count
-from immigrate.core.scores import class_probability
+from immigrate.core.couplings import class_probability
 from immigrate.estimators._by_partition import by_partition
 from immigrate.margin.explanation import Explanation, named_explanation
 from immigrate.margin.model import MarginModel

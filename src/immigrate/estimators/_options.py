@@ -24,9 +24,8 @@ from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm, share, unit
 from immigrate.core.differences import ColumnDifferences
-from immigrate.core.distances import quadratic_manhattan
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic, Form
-from immigrate.core.triple_weights import WithTriples
+from immigrate.core.triples import WithTriples
 from immigrate.estimators._encoding import Columns, resolved_columns
 from immigrate.estimators._penalty import Penalty
 from immigrate.estimators._screen import (
@@ -305,7 +304,10 @@ def plain_distances(X: Array, W: Array, _: ColumnDifferences) -> Array:
     for i in _spread(np.arange(len(X)), MOST_ANCHORS):
         # Without the sample itself, which is at distance 0.
         d = np.abs(np.delete(X, i, axis=0) - X[i])
-        distances.append(np.einsum("ja,ja->j", d, d) if is_diagonal else quadratic_manhattan(d, W))
+        if is_diagonal:
+            distances.append(np.einsum("ja,ja->j", d, d))
+        else:
+            distances.append(QUADRATIC.distance(W, d.T[:, None, :])[0])
     return np.concatenate(distances)
 
 

@@ -106,7 +106,7 @@ def say_if_long(task: Task, n_steps: int) -> None:
     n_pairs = len(references.anchor_codes) * (n if references.is_anchor is not None else n / 2)
     n_weights = references.form.n_weights(n_features)
     in_passes = pass_seconds(n_pairs, n_weights) / n_threads(task.options.n_jobs)
-    in_projections = projection_seconds(task.options.constraint, n_features)
+    in_projections = projection_seconds(task.options.cone.n_decompositions, n_features)
     words = words_of_long_fit(n, n_features, n_steps * (in_passes + in_projections))
     if words:
         from immigrate.kernels.compiling import log_once

@@ -19,8 +19,7 @@ from immigrate.checks import (
     check_share,
 )
 from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm
-from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
-from immigrate.core.pruning import pruned
+from immigrate.core.penalties import Penalised, PricedElements, PricedNorm, pruned
 
 PENALISED = ("pairs", "all")
 # A strength at which no table has kept a pair; the gradient at such a fit says which would do.
@@ -84,10 +83,11 @@ class PricedPenalty(Penalty):
         """Refuse parameters that make no sense, also together with the constraint."""
         check_not_negative("strength", self.strength)
         if self.is_priced and not MATRIX_SETS[constraint].is_projection:
+            *others, last = (repr(one) for one, cone in MATRIX_SETS.items() if cone.is_projection)
             raise ValueError(
                 f"penalty={self!r} needs a projection and constraint={constraint!r} is none, so "
-                "that weights could not be told their price; take constraint='psd', "
-                "'nonnegative' or 'both', or penalty='prune'."
+                f"that weights could not be told their price; take constraint={', '.join(others)} "
+                f"or {last}, or penalty='prune'."
             )
 
 
@@ -140,9 +140,7 @@ class L1(PricedPenalty):
         is_chosen = are_pairs(owner) if self.penalise == "pairs" else True
         price = np.where(is_chosen, self.strength * unit, 0.0)
         price = np.broadcast_to(price, (len(owner), len(owner)))
-        # Where weights are not negative the price is linear, and its step a shift.
-        elements = PricedElements(price, is_signed=not cone.is_nonnegative)
-        return Penalised(elements, cone.is_psd, cone.can_warm_start)
+        return Penalised(cone, PricedElements(price, cone.elements))
 
     def entering_price(self, direction: Array, cone: Cone, owner: Codes) -> float:
         """The largest element of a pair."""
@@ -182,10 +180,8 @@ class L2(PricedPenalty):
 
     def weight_set(self, cone: Cone, owner: Codes, unit: float) -> WeightSet:
         """The cone with a price on the norm of pairs."""
-        norm_of_pairs = PricedNorm(
-            self.strength * unit, are_pairs(owner), is_signed=not cone.is_nonnegative
-        )
-        return Penalised(norm_of_pairs, cone.is_psd, cone.can_warm_start)
+        price = self.strength * unit
+        return Penalised(cone, PricedNorm(price, are_pairs(owner), cone.elements))
 
     def entering_price(self, direction: Array, cone: Cone, owner: Codes) -> float:
         """The norm of the elements of all pairs."""
@@ -246,8 +242,8 @@ def are_pairs(owner: Codes) -> Mask:
 
 
 def _gains(direction: Array, cone: Cone) -> Array:
-    """By how much a weight would gain per unit; a negative weight is not always allowed."""
-    return np.maximum(direction, 0.0) if cone.is_nonnegative else np.abs(direction)
+    """By how much a weight would gain per unit, where the cone allows its sign and place."""
+    return np.abs(cone.elements.part(direction))
 
 
 def resolved_penalty(penalty: Any, constraint: str) -> Penalty | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from immigrate.arrays import Array
 from immigrate.core.cones import Cone, WeightSet
-from immigrate.core.triple_weights import WithTriples
+from immigrate.core.triples import WithTriples
 from immigrate.estimators._options import FitOptions
 from immigrate.estimators._penalty import Penalty
 from immigrate.kernels import MarginPass

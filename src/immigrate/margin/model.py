@@ -16,7 +16,7 @@ import numpy as np
 from immigrate.arrays import Array, Codes
 from immigrate.checks import LARGEST, SMALLEST
 from immigrate.core.cones import unit
-from immigrate.core.scores import class_probability
+from immigrate.core.couplings import class_probability
 from immigrate.kernels import ClassScores
 from immigrate.margin.parts import (
     MarginSplit,

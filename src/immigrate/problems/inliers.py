@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from immigrate.arrays import Array, Codes
-from immigrate.core.objective import hit_and_miss
+from immigrate.core.couplings import hit_and_miss
 from immigrate.kernels import MarginPass
 from immigrate.problems.margin import MarginProblem
 

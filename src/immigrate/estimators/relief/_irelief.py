@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from immigrate.arrays import Array
 from immigrate.checks import check_positive
-from immigrate.core.cones import Cone, nonnegative_part, unit
+from immigrate.core.cones import NONNEGATIVE, Cone, unit
 from immigrate.core.forms import LINEAR
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
@@ -138,7 +138,7 @@ class IRelief(MarginSelector):
         problem = InlierProblem(margin, table.y, anchor_weight=anchor_weight)
         # I-RELIEF holds the norm of the weights at 1; `even_start` gives a sum of 1.
         even = unit(even_start(solver, table.values.shape[1]))
-        solution = solver.solution(problem, even, float(self.sigma), Cone(nonnegative_part))
+        solution = solver.solution(problem, even, float(self.sigma), Cone(NONNEGATIVE))
         if not solution.converged:
             warn_user(_advice(solution), ConvergenceWarning)
         return {

@@ -60,11 +60,12 @@ class WithTriples:
         found, shifted = self.matrices.best(matrix, step), self._shifted(of_triples, step)
         # Over a product of cones the largest values of the parts add up as sides of a triangle do.
         most = None if found.most is None else float(np.hypot(max(found.most, 0), norm(shifted)))
-        return Answer(np.concatenate([found.weights.ravel(), shifted]), most)
+        return Answer(np.concatenate([found.point().ravel(), shifted]), most)
 
     def approach(self, A: Array, step: float, aim: Aim) -> Approach:
         """The best answer: none of the matrices with triples has a splitting."""
-        return Approach(*self.best(A, step))
+        found = self.best(A, step)
+        return Approach(found.point(), found.most)
 
     def value(self, W: Array) -> float:
         """The penalties of both, homogeneous of degree 1."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.core.cones import MATRIX_SETS, norm, oracle, unit
+from immigrate.core.cones import FREE, MATRIX_SETS, norm, oracle, unit
 from immigrate.core.penalties import Penalised, PricedElements
-from immigrate.core.triple_weights import WithTriples
+from immigrate.core.triples import WithTriples
 
 P = 3
 CONSTRAINTS = ("psd", "nonnegative", "both")
@@ -58,7 +58,7 @@ def test_the_answer_is_the_proximal_point(constraint, strength):
 
 @strengths
 def test_the_value_is_that_of_both_parts(strength):
-    priced = Penalised(PricedElements(np.full((P, P), 2.0), is_signed=True), True, False)
+    priced = Penalised(MATRIX_SETS["psd"], PricedElements(np.full((P, P), 2.0), FREE))
     matrix, of_triples = np.diag([1.0, -2.0, 0.5]), np.array([1.0, 0.0, 3.0, 0.25])
     W = np.concatenate([matrix.ravel(), of_triples])
     found = WithTriples(priced, P, strength).value(W)
@@ -73,8 +73,8 @@ def test_the_value_is_that_of_both_parts(strength):
 def test_the_bound_is_attained_and_no_member_is_above_it(constraint, price, strength):
     """With a penalised matrix the set says how much <A, V> - value(V) can be at norm 1."""
     cone = MATRIX_SETS[constraint]
-    penalty = PricedElements(np.full((P, P), price), not cone.is_nonnegative)
-    weight_set = WithTriples(Penalised(penalty, cone.is_psd, False), P, strength)
+    penalty = PricedElements(np.full((P, P), price), cone.elements)
+    weight_set = WithTriples(Penalised(cone, penalty), P, strength)
     A, step = drawn(5), 0.8
 
     def gain(V):
