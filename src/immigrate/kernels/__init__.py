@@ -34,10 +34,8 @@ from immigrate.core.differences import ColumnDifferences, Samples
 from immigrate.core.forms import LINEAR, QUADRATIC, Form
 from immigrate.core.targets import ClassTarget
 from immigrate.kernels.layout import layout_of
+from immigrate.kernels.layout import pass_seconds as pass_seconds
 
-# Seconds of one core of a middling machine: per pair of samples, and per pair and weight.
-SECONDS_PER_PAIR = 5e-9
-SECONDS_PER_WEIGHT = 5e-11
 LONG_WARM_UP = 3.0  # seconds after which it is said how long it took
 
 
@@ -235,21 +233,6 @@ def local_pass(pieces: Pieces, anchor_weight: Array, *, n_threads: int = 1) -> P
     from immigrate.kernels.passes import CompiledPass
 
     return CompiledPass(layout, anchor_weight, n_threads=n_threads)
-
-
-def pass_seconds(n_pairs: float, n_weights: int) -> float:
-    """Seconds of one core, roughly, for a pass over so many pairs with so many weights.
-
-    ``benchmarks/speed/cost_model.py`` measures such formulas with care; one line is enough to cut
-    the work into parts, to decide between all pairs and a sample of them, and to warn of minutes.
-
-    Examples
-    --------
-    >>> from immigrate.kernels import pass_seconds
-    >>> round(pass_seconds(10_000**2 / 2, 20 * 20), 2)
-    1.25
-    """
-    return n_pairs * (SECONDS_PER_PAIR + SECONDS_PER_WEIGHT * n_weights)
 
 
 def warm_up(

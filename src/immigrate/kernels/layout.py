@@ -72,6 +72,12 @@ FEATURE, PARTNER, FIRST_PRODUCT = 0, 1, 2  # columns of the table of rows
 NONE = -1
 PANEL = 32  # features in the buffer at a time where weights are a vector
 
+NO_GAPS = np.empty((0, 0))  # expected differences of plain numbers
+
+# Seconds of one core of a middling machine: per pair of samples, and per pair and weight.
+SECONDS_PER_PAIR = 5e-9
+SECONDS_PER_WEIGHT = 5e-11
+
 
 class LaidOut(NamedTuple):
     """Samples, feature by feature."""
@@ -151,6 +157,18 @@ class Layout:
     log_count: Array | None
     shape: TileShape
 
+    def packed(self, Ws: Sequence[Array]) -> Array:
+        """Weights of several problems, as the sweeps read them."""
+        return self.packing.packed(Ws).astype(self.table.values.dtype, copy=False)
+
+    def new_rows(self, X_new: Array) -> tuple[LaidOut, Kinds | None]:
+        """New samples, and the kinds of their differences from the table."""
+        if self.kinds is None:
+            return laid_out(Samples(X_new, NO_GAPS)), None
+        differences = self.pieces.differences
+        rows = laid_out(differences.samples(X_new))
+        return rows, kinds_of(differences, rows, self.table)
+
     def with_gaps_of(self, X_new: Array) -> Layout:
         """The same table with room for the gaps of new samples."""
         pieces = self.pieces
@@ -158,10 +176,12 @@ class Layout:
             return self
         differences = pieces.differences.with_gaps_of(X_new)
         samples = differences.samples(pieces.samples.values)
+        table = laid_out(samples, self.order)
         return replace(
             self,
             pieces=replace(pieces, samples=samples, differences=differences),
-            table=laid_out(samples, self.order),
+            table=table,
+            kinds=kinds_of(differences, table, table),
         )
 
 
@@ -333,15 +353,10 @@ class Packing(Protocol):
 
 @dataclass(frozen=True)
 class VectorPacking:
-    """Weights that are a vector."""
+    """Weights that are a vector, whose features go through the buffer in panels."""
 
-    n_features: int
+    n_together: int
     products: None = None
-
-    @property
-    def n_together(self) -> int:
-        """A panel."""
-        return min(self.n_features, PANEL)
 
     def packed(self, Ws: Sequence[Array]) -> Array:
         """The vectors."""
@@ -354,20 +369,15 @@ class VectorPacking:
 
 @dataclass(frozen=True)
 class MatrixPacking:
-    """Weights that are a symmetric matrix."""
+    """Weights that are a symmetric matrix; the buffer holds all features."""
 
-    n_features: int
+    n_together: int
     products: None = None
-
-    @property
-    def n_together(self) -> int:
-        """All."""
-        return self.n_features
 
     @cached_property
     def _upper_half(self) -> Array:
         """1 above the diagonal, 1/2 on it: W = A + A' for A = W * _upper_half."""
-        p = self.n_features
+        p = self.n_together
         return np.triu(np.ones((p, p))) - 0.5 * np.eye(p)
 
     def packed(self, Ws: Sequence[Array]) -> Array:
@@ -455,7 +465,22 @@ class ProductPacking:
 def packing_for(form: Form, n_features: int) -> Packing | None:
     """How the compiled sweeps take the weights of a form; None for forms that they do not know."""
     if form == LINEAR:
-        return VectorPacking(n_features)
+        return VectorPacking(min(n_features, PANEL))
     if form == QUADRATIC:
         return MatrixPacking(n_features)
     return ProductPacking(form) if isinstance(form, Cubic) else None
+
+
+def pass_seconds(n_pairs: float, n_weights: int) -> float:
+    """Seconds of one core, roughly, for a pass over so many pairs with so many weights.
+
+    ``benchmarks/speed/cost_model.py`` measures such formulas with care; one line is enough to cut
+    the work into parts, to decide between all pairs and a sample of them, and to warn of minutes.
+
+    Examples
+    --------
+    >>> from immigrate.kernels import pass_seconds
+    >>> round(pass_seconds(10_000**2 / 2, 20 * 20), 2)
+    1.25
+    """
+    return n_pairs * (SECONDS_PER_PAIR + SECONDS_PER_WEIGHT * n_weights)

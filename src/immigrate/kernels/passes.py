@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
 from itertools import pairwise
@@ -29,21 +29,18 @@ import sklearn
 
 from immigrate.arrays import Array, Codes
 from immigrate.core.targets import HIT, MISS
-from immigrate.kernels import ClassScores, MarginPass, pass_seconds
+from immigrate.kernels import ClassScores, MarginPass
 from immigrate.kernels.layout import (
     FIRST_PAIR,
     LANES,
     Layout,
-    kinds_of,
-    laid_out,
+    pass_seconds,
     rectangular_tiles,
     symmetric_tiles,
 )
 from immigrate.kernels.sweeps import (
     Anchors,
     Buffers,
-    Part,
-    Store,
     Stretch,
     Sweep,
     Tilt,
@@ -68,6 +65,10 @@ PART_SECONDS = 1e-3
 # Compiled code does not hear Ctrl-C: it comes back this often, by the estimate.
 STRETCH_SECONDS = 0.2
 ROWS_PER_BATCH = 256
+WINDOW = 2**18  # numbers that are computed again at a time, if a tile is not larger
+
+# First and last of some consecutive tiles.
+Part = tuple[int, int]
 
 
 class Plan(NamedTuple):
@@ -89,6 +90,75 @@ def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
     n_parts = max(1, min(int(seconds / PART_SECONDS), MOST_PARTS, in_memory))
     n_kept = min(n_pairs, int(n_numbers * 7 / 8 / n_problems))
     return Plan(n_parts, n_kept, max(1, int(n_pairs * min(1.0, STRETCH_SECONDS / seconds))))
+
+
+class Store:
+    """Where the Boltzmann factors of every tile live between the sweeps.
+
+        tiles      0 1 2 3 4 5 | 6 7 8 9 ...                 n_places numbers are kept
+                   kept        | first sweep:  each overwrites the one before
+                               | second sweep: a window of some tiles is filled again, then read
+
+    Parameters
+    ----------
+    first_pair : ndarray of shape (n_tiles + 1,)
+        Place of the first pair of each tile, and the end.
+    kept : ndarray of shape (n_problems, n_places)
+        What can be kept: the first tiles, as many as fit.
+    edges : list of int
+        Where the tiles are cut into parts.
+    n_stretch : int
+        Pairs that are swept without a break, about.
+    """
+
+    def __init__(self, first_pair: Codes, kept: Array, edges: list[int], n_stretch: int) -> None:
+        self.parts: list[Part] = list(pairwise(edges))
+        self._first_pair, self._kept, self._n_stretch = first_pair, kept, n_stretch
+        self._floor = np.empty((len(kept), len(first_pair)))
+        # Tiles are kept whole; after t of them first_pair[t] places are taken.
+        self._n_kept_tiles = int(np.searchsorted(first_pair, kept.shape[1], side="right")) - 1
+
+    def for_first_sweep(self, part: Part) -> Iterator[Stretch]:
+        """The tiles that are kept, then those that are not."""
+        kept, others = self._kept_and_others(part)
+        yield from kept
+        if others[0] < others[1]:
+            scratch = np.empty((len(self._kept), self._largest(others)))
+            for first, last in self._cut(*others):
+                yield Stretch(first, last, scratch, self._floor, 0, is_kept=False)
+
+    def for_second_sweep(self, part: Part) -> Iterator[tuple[Stretch, bool]]:
+        """The tiles that are kept, then windows; and whether they must be filled again."""
+        kept, (first, last) = self._kept_and_others(part)
+        yield from ((stretch, False) for stretch in kept)
+        if first == last:
+            return
+        n_tiles = max(1, WINDOW // (len(self._kept) * self._largest((first, last))))
+        window = np.empty((len(self._kept), n_tiles * self._largest((first, last))))
+        for t in range(first, last, n_tiles):
+            end, pair = min(t + n_tiles, last), int(self._first_pair[t])
+            yield Stretch(t, end, window, self._floor, pair, is_kept=True), True
+
+    def _kept_and_others(self, part: Part) -> tuple[list[Stretch], Part]:
+        first, last = part
+        middle = min(max(first, self._n_kept_tiles), last)
+        kept = [
+            Stretch(*tiles, self._kept, self._floor, 0, is_kept=True)
+            for tiles in self._cut(first, middle)
+        ]
+        return kept, (middle, last)
+
+    def _cut(self, first: int, last: int) -> Iterator[Part]:
+        """Consecutive tiles in stretches of about `n_stretch` pairs, one tile at least."""
+        while first < last:
+            end = int(np.searchsorted(self._first_pair, self._first_pair[first] + self._n_stretch))
+            end = min(max(end, first + 1), last)
+            yield first, end
+            first = end
+
+    def _largest(self, part: Part) -> int:
+        """Places of the largest tile of a part."""
+        return int(np.diff(self._first_pair[part[0] : part[1] + 1]).max())
 
 
 class CompiledPass:
@@ -145,8 +215,8 @@ class CompiledPass:
     ) -> list[MarginPass]:
         """`margin` of several (W, sigma) in one sweep: the differences are shared."""
         layout, tiles = self._layout, self._training_tiles()
-        weights, sigma = self._packed(Ws, sigmas)
-        products, values = layout.packing.products, layout.table.values
+        weights, sigma = layout.packed(Ws), np.array(sigmas, dtype=float)
+        values, products = layout.table.values, layout.packing.products
         tables = Tables(values, values, layout.kinds, products)
         sweep = Sweep(tables, self._tilt(sigma), tiles, weights, sigma)
         n_scores = len(layout.order) * self._n_classes
@@ -182,7 +252,7 @@ class CompiledPass:
         """Scores of every row of `X_new` against each class, of several (W, sigma) at once."""
         X_new = X_new.astype(self._layout.table.values.dtype, copy=False)
         layout = self._layout.with_gaps_of(X_new)
-        weights, sigma = self._packed(Ws, sigmas)
+        weights, sigma = layout.packed(Ws), np.array(sigmas, dtype=float)
         batches = [X_new[i : i + ROWS_PER_BATCH] for i in range(0, len(X_new), ROWS_PER_BATCH)]
         states = run_in_order(
             lambda batch: self._new_sample_state(layout, batch, weights, sigma),
@@ -202,12 +272,6 @@ class CompiledPass:
         if self._tiles is None:
             self._tiles = symmetric_tiles(self._layout.runs, self._layout.shape)
         return self._tiles
-
-    def _packed(self, Ws: Sequence[Array], sigmas: Sequence[float]) -> tuple[Array, Array]:
-        """Weights and sigmas as the sweeps read them."""
-        weights = self._layout.packing.packed(Ws)
-        dtype = self._layout.table.values.dtype
-        return weights.astype(dtype, copy=False), np.array(sigmas, dtype=float)
 
     def _tilt(self, sigma: Array, n_new: int | None = None) -> Tilt | None:
         """Of the table against itself, or of new samples, which count once."""
@@ -283,20 +347,19 @@ class CompiledPass:
         self, layout: Layout, X_new: Array, weights: Array, sigma: Array
     ) -> Array:
         """(floor, Z, Y) of new samples for every class."""
+        rows, kinds = layout.new_rows(X_new)
         references = [run for run in layout.runs if run.is_reference]
         tiles = rectangular_tiles(len(X_new), references, layout.shape)
-        differences = layout.pieces.differences
-        rows = laid_out(differences.samples(X_new))
-        kinds = kinds_of(differences, rows, layout.table)
+        # Several tiles per call of compiled code, but not so many that Ctrl-C has to wait.
+        n_places = layout.shape.n_places
+        per_tile = len(sigma) * pass_seconds(n_places, math.prod(weights.shape[1:]))
+        n_together = max(1, int(STRETCH_SECONDS / per_tile))
         tables = Tables(rows.values, layout.table.values, kinds, layout.packing.products)
         sweep = Sweep(tables, self._tilt(sigma, len(X_new)), tiles, weights, sigma)
-        n_tiles, scratch = len(tiles) - 1, np.empty((len(sigma), layout.shape.n_places))
+        n_tiles, scratch = len(tiles) - 1, np.empty((len(sigma), n_places))
         floor = np.empty((len(sigma), n_tiles))
         state = new_state(len(sigma), self._n_classes, len(X_new))
         buffers = self._taken_buffers(len(sigma))
-        # Several tiles per call of compiled code, but not so many that Ctrl-C has to wait.
-        per_tile = len(sigma) * pass_seconds(layout.shape.n_places, math.prod(weights.shape[1:]))
-        n_together = max(1, int(STRETCH_SECONDS / per_tile))
         for first in range(0, n_tiles, n_together):
             last = min(first + n_together, n_tiles)
             stretch = Stretch(first, last, scratch, floor, first_pair=0, is_kept=False)

@@ -22,12 +22,6 @@ Cost for n samples and a p x p matrix W: n^2 p^2 / 4 multiply-adds per sweep, an
 exponentials in the first one; for a vector W, p in place of p^2. Memory: one tile of pairs and one
 buffer of differences per thread, and the store, at most n^2 / 2 numbers per problem.
 
-Factors that are computed again, and where the others are kept:
-
-    tiles      0 1 2 3 4 5 | 6 7 8 9 ...                     n_places numbers are kept
-               kept        | first sweep:  each overwrites the one before
-                           | second sweep: a window of some tiles is filled again, then read
-
 Filling again is the first sweep without its sums, so that the second sweep needs no distances of
 its own, neither at run time nor when it is compiled. Compiled functions allocate nothing: their
 scratch memory is made here.
@@ -35,15 +29,12 @@ scratch memory is made here.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from immigrate.arrays import Array, Codes
 from immigrate.kernels.compiling import jit_cached
-from immigrate.kernels.layout import ROWS, TileShape
+from immigrate.kernels.layout import ROWS, TileShape, whole_vectors
 from immigrate.kernels.tile_energies import (
     NOT_SHARED,
     Tables,
@@ -60,10 +51,6 @@ from immigrate.kernels.tile_energies import (
 from immigrate.kernels.tile_scatter import add_tile, flush, set_couplings
 
 CACHE_LINE = 64  # bytes
-WINDOW = 2**18  # numbers that are computed again at a time, if a tile is not larger
-
-# First and last of some consecutive tiles.
-Part = tuple[int, int]
 
 
 class Tilt(NamedTuple):
@@ -239,10 +226,11 @@ def new_buffers(
         _aligned(ROWS, shape.n_buffer, dtype) if has_products else None,
     )
     sums = Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns)))
-    q = _aligned(n_problems, shape.n_places, dtype)
+    n_places = shape.n_rows * whole_vectors(shape.n_columns)
+    q = _aligned(n_problems, n_places, dtype)
     # The same memory where nothing is counted: then the sweeps need not ask which to read.
-    tilted = _aligned(n_problems, shape.n_places, dtype) if is_counted else q
-    coupling = _aligned(1, shape.n_places, dtype)[0]
+    tilted = _aligned(n_problems, n_places, dtype) if is_counted else q
+    coupling = _aligned(1, n_places, dtype)[0]
     waiting = Waiting(
         np.zeros(shape.n_buffer, np.uint32),
         np.zeros(shape.n_buffer, np.uint32),
@@ -266,68 +254,3 @@ def _aligned(n_rows: int, n_columns: int, dtype: np.dtype) -> np.ndarray:
     flat = np.empty(n_rows * width + per_line, dtype)
     skip = -flat.ctypes.data % CACHE_LINE // flat.itemsize
     return flat[skip : skip + n_rows * width].reshape(n_rows, width)
-
-
-class Store:
-    """Where the Boltzmann factors of every tile live.
-
-    Parameters
-    ----------
-    first_pair : ndarray of shape (n_tiles + 1,)
-        Place of the first pair of each tile, and the end.
-    kept : ndarray of shape (n_problems, n_places)
-        What can be kept: the first tiles, as many as fit.
-    edges : list of int
-        Where the tiles are cut into parts.
-    n_stretch : int
-        Pairs that are swept without a break, about.
-    """
-
-    def __init__(self, first_pair: Codes, kept: Array, edges: list[int], n_stretch: int) -> None:
-        self.parts: list[Part] = list(itertools.pairwise(edges))
-        self._first_pair, self._kept, self._n_stretch = first_pair, kept, n_stretch
-        self._floor = np.empty((len(kept), len(first_pair)))
-        # Tiles are kept whole; after t of them first_pair[t] places are taken.
-        self._n_kept_tiles = int(np.searchsorted(first_pair, kept.shape[1], side="right")) - 1
-
-    def for_first_sweep(self, part: Part) -> Iterator[Stretch]:
-        """The tiles that are kept, then those that are not."""
-        kept, others = self._kept_and_others(part)
-        yield from kept
-        if others[0] < others[1]:
-            scratch = np.empty((len(self._kept), self._largest(others)))
-            for first, last in self._cut(*others):
-                yield Stretch(first, last, scratch, self._floor, 0, is_kept=False)
-
-    def for_second_sweep(self, part: Part) -> Iterator[tuple[Stretch, bool]]:
-        """The tiles that are kept, then windows; and whether they must be filled again."""
-        kept, (first, last) = self._kept_and_others(part)
-        yield from ((stretch, False) for stretch in kept)
-        if first == last:
-            return
-        n_tiles = max(1, WINDOW // (len(self._kept) * self._largest((first, last))))
-        window = np.empty((len(self._kept), n_tiles * self._largest((first, last))))
-        for t in range(first, last, n_tiles):
-            end, pair = min(t + n_tiles, last), int(self._first_pair[t])
-            yield Stretch(t, end, window, self._floor, pair, is_kept=True), True
-
-    def _kept_and_others(self, part: Part) -> tuple[list[Stretch], Part]:
-        first, last = part
-        middle = min(max(first, self._n_kept_tiles), last)
-        kept = [
-            Stretch(*tiles, self._kept, self._floor, 0, is_kept=True)
-            for tiles in self._cut(first, middle)
-        ]
-        return kept, (middle, last)
-
-    def _cut(self, first: int, last: int) -> Iterator[Part]:
-        """Consecutive tiles in stretches of about `n_stretch` pairs, one tile at least."""
-        while first < last:
-            end = int(np.searchsorted(self._first_pair, self._first_pair[first] + self._n_stretch))
-            end = min(max(end, first + 1), last)
-            yield first, end
-            first = end
-
-    def _largest(self, part: Part) -> int:
-        """Places of the largest tile of a part."""
-        return int(np.diff(self._first_pair[part[0] : part[1] + 1]).max())
