@@ -223,7 +223,7 @@ class PlantedError(Exception):
 STAGES = {
     "reading": ("immigrate.table.read.validate_data", 0),
     "labels": ("immigrate.table.read.read_classes", 0),
-    "warnings": ("immigrate.table.read.warn_of", 0),
+    "columns": ("immigrate.table.read.first_reading", 0),
     "weights": ("immigrate.table.read.anchor_weights", 0),
     "units": ("immigrate.estimators._encoding.difference_units", 0),
     "screen": ("immigrate.estimators._screen.im4e_importances", 0),

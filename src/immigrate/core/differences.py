@@ -1,6 +1,7 @@
 """How far apart two samples are in each feature: one number >= 0 per feature.
 
     d_f(i, j) = |x_if - x_jf|                numbers
+              = min(|x - x'|, P_f - |x - x'|)  numbers that come round after the period P_f
               = mismatch_f                   two different levels of a category, 0 if they agree
               = E d_f(i, X)                  where x_jf is missing, X a training value
               = E d_f(X, X')                 where both are missing
@@ -18,6 +19,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from immigrate.arrays import Array, Codes, Mask
+from immigrate.kinds.circular import mean_circular_difference
 
 
 class Samples(NamedTuple):
@@ -62,6 +64,8 @@ class ColumnDifferences:
         Training values, from which missing ones are drawn.
     count : ndarray of shape (n,)
         How often each of them was seen.
+    period : ndarray of shape (p,) or None
+        After which numbers come round, infinite for those that do not; None where none does.
     """
 
     is_nominal: Mask
@@ -69,6 +73,7 @@ class ColumnDifferences:
     has_gap: Mask
     drawn: Array
     count: Array
+    period: Array | None = None
 
     @classmethod
     def of(
@@ -78,6 +83,7 @@ class ColumnDifferences:
         *,
         mismatch: float | Array = 1.0,
         count: Array | None = None,
+        period: Array | None = None,
     ) -> ColumnDifferences:
         """Differences as the training table `X` defines them."""
         n, p = X.shape
@@ -87,12 +93,13 @@ class ColumnDifferences:
             has_gap=gaps(X),
             drawn=X,
             count=np.ones(n) if count is None else count,
+            period=period,
         )
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether all features are numbers without gaps."""
-        return not (self.is_nominal.any() or self.has_gap.any())
+        """Whether all features are numbers on a line without gaps."""
+        return self.period is None and not (self.is_nominal.any() or self.has_gap.any())
 
     def with_gaps_of(self, X: Array) -> ColumnDifferences:
         """The same where the features in which `X` has a gap may be missing too."""
@@ -109,6 +116,8 @@ class ColumnDifferences:
         """Differences of every row from every column, (p, r, c)."""
         x, y = rows.values.T[:, :, None], columns.values.T[:, None, :]
         d = np.abs(x - y)
+        if self.period is not None:
+            d = np.minimum(d, self.period.astype(d.dtype)[:, None, None] - d)
         # A missing level differs from all others here; the next lines replace it.
         d[self.is_nominal] = (self.mismatch[:, None, None] * (x != y))[self.is_nominal]
         for g, f in enumerate(np.flatnonzero(self.has_gap)):
@@ -123,9 +132,11 @@ class ColumnDifferences:
             return np.zeros(len(x))  # nothing is known of it: no two samples differ
         drawn, count = self.drawn[is_known, f].astype(np.float64), self.count[is_known]
         unit = float(self.mismatch[f]) if self.is_nominal[f] else 1.0
-        nominal = bool(self.is_nominal[f])
-        both = np.average(mean_difference(drawn, drawn, nominal, count), weights=count)
-        one = mean_difference(np.where(np.isnan(x), drawn[0], x), drawn, nominal, count)
+        nominal, period = bool(self.is_nominal[f]), np.inf
+        if self.period is not None:
+            period = float(self.period[f])
+        both = np.average(mean_difference(drawn, drawn, nominal, count, period), weights=count)
+        one = mean_difference(np.where(np.isnan(x), drawn[0], x), drawn, nominal, count, period)
         return unit * np.where(np.isnan(x), both, one)
 
 
@@ -139,8 +150,16 @@ def gaps(X: Array) -> Mask:
     return is_suspect
 
 
-def mean_difference(x: Array, drawn: Array, is_nominal: bool, count: Array | None = None) -> Array:
+def mean_difference(
+    x: Array,
+    drawn: Array,
+    is_nominal: bool,
+    count: Array | None = None,
+    period: float = np.inf,
+) -> Array:
     """Mean difference of each of `x` from the values `drawn`, each seen `count` times."""
+    if period < np.inf:
+        return mean_circular_difference(x, drawn, period, count)
     order = np.argsort(drawn, kind="stable")
     drawn = drawn[order]
     weight = np.ones(drawn.size) if count is None else count[order]

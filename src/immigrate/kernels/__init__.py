@@ -89,6 +89,7 @@ class Pieces:
         mismatch: float | Array = 1.0,
         count: Array | None = None,
         is_anchor: Mask | None = None,
+        period: Array | None = None,
     ) -> Pieces:
         """The pieces over labelled samples; by default numbers, and all pairs.
 
@@ -98,9 +99,13 @@ class Pieces:
             How often each sample counts as a reference, 0 for none. 1 each by default.
         is_anchor : ndarray of shape (n,), optional
             Whose margin counts. All by default.
+        period : ndarray of shape (p,), optional
+            After which numbers come round; infinite on a line, where all are by default.
         """
         count = np.ones(len(X)) if count is None else count
-        differences = ColumnDifferences.of(X, is_nominal, mismatch=mismatch, count=count)
+        differences = ColumnDifferences.of(
+            X, is_nominal, mismatch=mismatch, count=count, period=period
+        )
         anchors = np.arange(len(X)) if is_anchor is None else np.flatnonzero(is_anchor)
         return cls(
             differences.samples(X),

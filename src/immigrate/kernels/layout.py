@@ -92,6 +92,7 @@ class Kinds(NamedTuple):
     is_nominal: np.ndarray  # (p,)
     gap: np.ndarray  # (p,): row of `expected`, or COMPLETE
     mismatch: np.ndarray  # (p,): difference between two levels
+    period: np.ndarray  # (p,): after which numbers come round; infinite on a line
     row_expected: np.ndarray  # `expected` of the table of the rows
     column_expected: np.ndarray  # and of that of the columns
 
@@ -232,10 +233,14 @@ def kinds_of(differences: ColumnDifferences, rows: LaidOut, columns: LaidOut) ->
     if differences.is_plain:
         return None
     is_nominal, has_gap = differences.is_nominal, differences.has_gap
+    period = differences.period
+    if period is None:
+        period = np.full(len(is_nominal), np.inf)
     return Kinds(
         is_nominal,
         np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE),
         differences.mismatch.astype(columns.values.dtype),
+        period.astype(columns.values.dtype),
         rows.expected,
         columns.expected,
     )

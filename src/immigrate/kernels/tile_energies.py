@@ -129,6 +129,11 @@ def fill_run(d, tables, kinds, start, scale):
         mismatch = kinds.mismatch[f]
         for k in range(n_pairs):
             d[k] = (expected_i if X[k] != X[k] else mismatch if x != X[k] else zero) * scale[k]
+    elif kinds.period[f] < np.inf:
+        period = kinds.period[f]
+        for k in range(n_pairs):
+            line = abs(x - X[k])
+            d[k] = (expected_i if X[k] != X[k] else min(line, period - line)) * scale[k]
     elif gap == COMPLETE:
         for k in range(n_pairs):
             d[k] = abs(x - X[k]) * scale[k]
@@ -162,7 +167,8 @@ def difference(tables, kinds, f, i, j):
             return kinds.row_expected[gap, i]
     if kinds.is_nominal[f]:
         return kinds.mismatch[f] if x != X else kinds.mismatch.dtype.type(0)
-    return abs(x - X)
+    line = abs(x - X)
+    return min(line, kinds.period[f] - line)  # on a line the period is infinite
 
 
 @jit
