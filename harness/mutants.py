@@ -63,8 +63,8 @@ CAUGHT = ("caught", "import", "hang", "died")
 WARMING = [f"tests/kernels/test_{name}.py" for name in ("pieces", "passes", "neighbours")]
 # Errors that were planted by hand before there was a harness, and that the tests did not notice.
 BY_HAND = (
-    ("estimators/_options.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.25"),
-    ("estimators/_options.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.1"),
+    ("margin/options.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.25"),
+    ("margin/options.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.1"),
     (
         "core/psd.py",
         "is_positive = eigenvalues > 0",
@@ -99,7 +99,7 @@ def mutated_files() -> dict[str, bytes]:
     """The files that mutants are planted in, by their path in the package."""
     paths = [path for folder in FOLDERS for path in (PACKAGE / folder).glob("*.py")]
     paths += [PACKAGE / "kernels" / f"{name}.py" for name in PLAIN]
-    paths.append(PACKAGE / "estimators" / "_options.py")
+    paths.append(PACKAGE / "margin" / "options.py")
     return {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in paths}
 
 

@@ -36,16 +36,16 @@ from immigrate import (
     ImmigrateClassifierCV,
 )
 from immigrate.core.couplings import class_probability
-from immigrate.estimators._choice import (
+from immigrate.kernels import ClassScores
+from immigrate.margin.choice import (
     TEMPERATURES,
     Choices,
     Selection,
     Split,
 )
-from immigrate.estimators._options import FitOptions, sigma_grid
-from immigrate.estimators._path import path_solver, tasks_of, weight_path
-from immigrate.kernels import ClassScores
 from immigrate.margin.model import RULES
+from immigrate.margin.options import FitOptions, sigma_grid
+from immigrate.margin.path import path_solver, tasks_of, weight_path
 
 # The experiments of the paper are not installed.
 sys.path.insert(0, str(Path(__file__).parents[2]))

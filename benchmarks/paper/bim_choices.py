@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.couplings import distance_share
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 from immigrate.solvers import full_steps, spectral_descent
 from immigrate.solvers.boosting import falling_sigmas
 

@@ -36,7 +36,7 @@ from immigrate import ImmigrateClassifier
 from immigrate.kernels import Pieces, pass_over
 from immigrate.kernels.microkernels import exponential
 from immigrate.kernels.numpy_pass import PlainPass
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 SHAPES = [(200, 5), (200, 22), (1000, 8), (1000, 30), (1000, 100), (3000, 20), (500, 300)]
 LARGEST = (10_000, 12)

@@ -26,7 +26,7 @@ from immigrate import InteractionTest
 from immigrate.arrays import Array
 from immigrate.core.psd import psd_part
 from immigrate.files import whole_file
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 RESULTS = Path(__file__).parents[1] / "results"
 Shape = tuple[int, ...]

@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from immigrate import L1, ImmigrateClassifier, ImmigrateClassifierCV
-from immigrate.estimators._immigrate_cv import TEMPERATURES
-from immigrate.estimators._options import AUTO_MULTIPLES, typical_distance
+from immigrate.estimators.immigrate_cv import TEMPERATURES
+from immigrate.margin.options import AUTO_MULTIPLES, typical_distance
 
 N_TURNS = 12
 SETTINGS = tuple(

@@ -17,7 +17,7 @@ import pandas as pd
 from sklearn.preprocessing import StandardScaler
 
 from immigrate.core.cones import MATRIX_SETS
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 from immigrate.solvers import full_steps, spectral_descent
 
 TABLES = ("GLA", "PAR", "WIN", "MON", "SMR", "ION", "PID")

@@ -19,7 +19,7 @@ import numpy as np
 
 from immigrate import L1, L2
 from immigrate.core.cones import MATRIX_SETS, norm
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 from immigrate.solvers import Stop, spectral_descent
 
 RESULTS = Path(__file__).parents[1] / "results" / "penalty_optimality.csv"

@@ -60,15 +60,15 @@ def stored_types() -> dict[str, type]:
     """What a file may hold, by the names that stand in files and never change."""
     from immigrate.additive.null_model import AdditiveModel
     from immigrate.core.forms import Cubic, Linear, Quadratic
-    from immigrate.estimators._choice import Choices, Selection
-    from immigrate.estimators._encoding import Encoding
     from immigrate.estimators._pair_columns import PairColumns
-    from immigrate.estimators._variants import Samme
     from immigrate.interactions.findings import EffectSource
     from immigrate.kernels import ClassScores
+    from immigrate.margin.choice import Choices, Selection
+    from immigrate.margin.encoding import Encoding
     from immigrate.margin.model import MarginModel, Member, Point
     from immigrate.margin.references import References
     from immigrate.outcomes.classes import Labels
+    from immigrate.solvers.boosting import Samme
     from immigrate.table.table import Reader, Table
     from immigrate.table.weights import SampleWeight
 

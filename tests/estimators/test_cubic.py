@@ -24,7 +24,7 @@ from immigrate import (
 )
 from immigrate.core.cones import MATRIX_SETS, oracle
 from immigrate.core.triples import WithTriples
-from immigrate.estimators._triples import MOST_FEATURES
+from immigrate.margin.triples import MOST_FEATURES
 
 DATA = Path(os.environ.get("IMMIGRATE_DATA", "/nowhere"))
 

@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, Prune, Screen
 from immigrate.datasets import make_monk1
-from immigrate.estimators._choice import CRITERIA, Choices, Selection
-from immigrate.estimators._options import PAPER_GRID, sigma_grid, typical_distance
+from immigrate.margin.choice import CRITERIA, Choices, Selection
+from immigrate.margin.options import PAPER_GRID, sigma_grid, typical_distance
 from immigrate.persistence import load_model, save_model
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

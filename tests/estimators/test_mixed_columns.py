@@ -23,10 +23,10 @@ from immigrate import (
 )
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import LINEAR
-from immigrate.estimators._encoding import Encoding, offered_encodings
-from immigrate.estimators._screen import feature_weights
+from immigrate.margin.encoding import Encoding, offered_encodings
+from immigrate.margin.problem import MarginProblem
+from immigrate.margin.screen import feature_weights
 from immigrate.persistence import load_model, save_model
-from immigrate.problems import MarginProblem
 
 try:
     import polars

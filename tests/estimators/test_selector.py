@@ -23,7 +23,7 @@ from immigrate import (
     Screen,
 )
 from immigrate.datasets import make_xor
-from immigrate.estimators._screen import in_strong_pairs
+from immigrate.margin.screen import in_strong_pairs
 from immigrate.table import ColumnWarning, read_weighted_table
 
 

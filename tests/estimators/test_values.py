@@ -38,8 +38,8 @@ from immigrate import (
     Simba,
 )
 from immigrate.core.cones import MATRIX_SETS
+from immigrate.margin.problem import MarginProblem
 from immigrate.persistence import load_model, save_model
-from immigrate.problems import MarginProblem
 from immigrate.solvers import SOLVERS, resolved_solver
 
 PUBLIC = [
@@ -225,9 +225,9 @@ STAGES = {
     "labels": ("immigrate.table.read.read_classes", 0),
     "columns": ("immigrate.table.read.first_reading", 0),
     "weights": ("immigrate.table.read.anchor_weights", 0),
-    "units": ("immigrate.estimators._encoding.difference_units", 0),
-    "screen": ("immigrate.estimators._screen.im4e_importances", 0),
-    "layout": ("immigrate.problems.margin.pass_over", 0),
+    "units": ("immigrate.margin.encoding.difference_units", 0),
+    "screen": ("immigrate.margin.screen.im4e_importances", 0),
+    "layout": ("immigrate.margin.problem.pass_over", 0),
     "solver": ("immigrate.solvers.Descent.solution", 0),
     "later solver": ("immigrate.solvers.Descent.solution", 1),
     "writing": ("immigrate.table.table.Table.keep_on", 0),
@@ -281,6 +281,8 @@ class TestFittedModel:
             failing = plant(patch, *STAGES[stage])
             other = pd.DataFrame(X[:, :5], columns=list("abcde"))
             other["level"] = np.array(["u", "v", "w"])[np.arange(len(y)) % 3]
+            if stage == "warnings":
+                other["same"] = 1.0  # of which there is something to say
             with contextlib.suppress(PlantedError):
                 model.fit(other, np.where(y, "a", "b"), sample_weight=np.ones(len(y)))
         assert failing.failed

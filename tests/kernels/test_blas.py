@@ -13,7 +13,7 @@ from immigrate import Descent, FullSteps, ImmigrateClassifier, InteractionTest
 from immigrate.estimators import _interaction_test
 from immigrate.kernels import threads
 from immigrate.kernels.threads import WIDE_MATRIX, blas_threads_for, one_blas_thread
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 
 def n_blas_threads():

@@ -16,7 +16,7 @@ from problems import FORMS, form_of, random_weights
 
 from immigrate.kernels import Pieces, pass_over
 from immigrate.kernels.numpy_pass import PlainPass
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 DIFFERENCES = ["numbers", "levels", "gaps", "levels and gaps"]
 TARGETS = ["once", "counted"]

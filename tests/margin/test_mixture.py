@@ -13,8 +13,8 @@ from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.core.cones import unit
 from immigrate.core.couplings import class_probability
 from immigrate.datasets import make_xor
-from immigrate.estimators import _choice
-from immigrate.estimators._choice import (
+from immigrate.margin import choice
+from immigrate.margin.choice import (
     TEMPERATURES,
     best_temperature,
     best_temperatures,
@@ -179,7 +179,7 @@ def test_candidates_judged_together_have_the_temperatures_of_each_alone(block, m
         best_temperature([(scores[i], y) for scores, y in splits], sigma, TEMPERATURES)
         for i, sigma in enumerate(sigmas)
     ]
-    monkeypatch.setattr(_choice, "BLOCK", block)
+    monkeypatch.setattr(choice, "BLOCK", block)
     assert best_temperatures(splits, sigmas, TEMPERATURES).tolist() == alone
     assert len(set(alone)) > 2
 

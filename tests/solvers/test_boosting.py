@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from immigrate.core.cones import MATRIX_SETS
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 from immigrate.solvers import full_steps
 from immigrate.solvers.boosting import PAPER_RULE, SAMME_RULE, boosted, falling_sigmas
 

@@ -13,7 +13,7 @@ from problems import random_problem
 from immigrate import L1, L2, Descent, FullSteps, ImmigrateClassifier
 from immigrate.core.cones import MATRIX_SETS, Cone, Elements, oracle, unit
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 
 def near_diagonal(p):

@@ -8,7 +8,7 @@ from problems import random_problem
 
 from immigrate.core.cones import MATRIX_SETS, Approach, norm, oracle, unit
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 from immigrate.solvers import Stop, spectral_descent
 
 

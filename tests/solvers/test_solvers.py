@@ -8,7 +8,7 @@ from problems import plain, problems, random_problem
 
 from immigrate.core.cones import MATRIX_SETS, NONNEGATIVE, Cone, unit
 from immigrate.kernels import MarginPass
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 from immigrate.solvers import (
     Descent,
     FullSteps,

@@ -19,7 +19,7 @@ from immigrate.scikit_learn import StoredEstimator, checked_feature_names
 from immigrate.table import Table, read_table
 
 if TYPE_CHECKING:
-    from immigrate.estimators._task import Fit
+    from immigrate.margin.problem import Fit
 
 
 class MarginClassifier(ClassifierMixin, StoredEstimator):

@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import FROM_DTYPE, check_count, check_finite, check_selected_count
-from immigrate.estimators._immigrate import ImmigrateClassifier
 from immigrate.estimators._pair_columns import PairColumns
-from immigrate.estimators._screen import chosen_by_importance, importances
 from immigrate.estimators.base import fitting
+from immigrate.estimators.immigrate import ImmigrateClassifier
 from immigrate.estimators.interaction_test import fitted_on_table
 from immigrate.estimators.weight_table import is_false, pair_test
+from immigrate.margin.screen import chosen_by_importance, importances
 from immigrate.progress import collected_warnings
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names, checked_sample_weight
 from immigrate.table import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from immigrate.durations import is_wide
-from immigrate.estimators._boosting import BoostedImmigrateClassifier
-from immigrate.estimators._immigrate import ImmigrateClassifier
-from immigrate.estimators._immigrate_cv import ImmigrateClassifierCV
-from immigrate.estimators._screen import Screen
+from immigrate.estimators.boosting import BoostedImmigrateClassifier
+from immigrate.estimators.immigrate import ImmigrateClassifier
+from immigrate.estimators.immigrate_cv import ImmigrateClassifierCV
+from immigrate.margin.screen import Screen
 from immigrate.solvers import Descent
 
 # Features that a wide table keeps, beside those of the strongest pairs.

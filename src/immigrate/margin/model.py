@@ -29,7 +29,7 @@ from immigrate.margin.references import References
 from immigrate.solvers import Solution
 
 if TYPE_CHECKING:
-    from immigrate.estimators._penalty import Penalty
+    from immigrate.margin.penalties import Penalty
 
 NOTHING_LEFT_OUT = (
     "There are no leave-one-out predictions: the model was fitted on a sample of the table, or "

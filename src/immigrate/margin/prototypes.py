@@ -34,7 +34,7 @@ from immigrate.margin.model import MarginModel
 from immigrate.margin.references import References
 
 if TYPE_CHECKING:
-    from immigrate.estimators._task import Task
+    from immigrate.margin.problem import Task
 
 __all__ = ["ClassCentres"]
 
@@ -279,7 +279,7 @@ def best_setting(
     model: MarginModel, judging: References, offers: Offers, n_jobs: int | None
 ) -> MarginModel:
     """The rule, temperature and factor of sigma that do best on samples that are no references."""
-    from immigrate.estimators._choice import CRITERIA, best_temperature
+    from immigrate.margin.choice import CRITERIA, best_temperature
 
     # In the shape of the user's table, which is what models read; columns that they do not use are
     # blank.

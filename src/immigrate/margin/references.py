@@ -11,10 +11,10 @@ import numpy as np
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.forms import QUADRATIC, Form
 from immigrate.kernels import RUNNER
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 if TYPE_CHECKING:
-    from immigrate.estimators._encoding import Encoding
+    from immigrate.margin.encoding import Encoding
 
 
 @dataclass(frozen=True, eq=False)

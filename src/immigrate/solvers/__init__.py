@@ -67,6 +67,10 @@ class Problem(Protocol):
         """Size of the rounding error of a cost."""
         ...
 
+    def with_anchor_weight(self, anchor_weight: Array) -> Self:
+        """The same samples with other anchor weights, as boosting needs them every round."""
+        ...
+
 
 class Stop(Enum):
     """Why a solver stopped."""

@@ -14,8 +14,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 from immigrate import LFE, Descent, FullSteps, IRelief, Relief, ReliefF, Simba
 from immigrate.core.forms import LINEAR
 from immigrate.core.mixed_table import mixed_table
+from immigrate.estimators.relief._inliers import InlierProblem
 from immigrate.estimators.relief._simba import Margin
-from immigrate.problems import InlierProblem, MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])

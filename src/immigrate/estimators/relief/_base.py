@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array, Mask
 from immigrate.checks import check_finite, check_option_or_none, check_selected_count
 from immigrate.core.mixed_table import MixedTable, difference_units, mixed_table
-from immigrate.estimators._screen import chosen_by_importance
 from immigrate.estimators.base import fitting
+from immigrate.margin.screen import chosen_by_importance
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Reader, chosen_columns, read_table, read_weighted_table
 

@@ -13,8 +13,9 @@ from immigrate.core.cones import NONNEGATIVE, Cone, unit
 from immigrate.core.forms import LINEAR
 from immigrate.core.mixed_table import MixedTable
 from immigrate.estimators.relief._base import MarginSelector
+from immigrate.estimators.relief._inliers import InlierProblem
 from immigrate.kernels.threads import n_threads
-from immigrate.problems import InlierProblem, MarginProblem
+from immigrate.margin.problem import MarginProblem
 from immigrate.progress import warn_user
 from immigrate.solvers import Solution, Solver, Stop, even_start, resolved_solver
 

@@ -11,14 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.forms import Cubic
-from immigrate.estimators._encoding import Columns
 from immigrate.estimators._margin_classifier import MarginClassifier
-from immigrate.estimators._options import TripleOptions
-from immigrate.estimators._path import fitted
-from immigrate.estimators._triples import dense_tensor, triple_table
 from immigrate.estimators.base import fitting
+from immigrate.margin.encoding import Columns
 from immigrate.margin.model import RULES
+from immigrate.margin.options import TripleOptions
+from immigrate.margin.path import fitted
 from immigrate.margin.references import References
+from immigrate.margin.triples import dense_tensor, triple_table
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver
 

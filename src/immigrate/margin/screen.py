@@ -23,7 +23,7 @@ from immigrate.core.cones import VECTOR_SETS, Cone, share
 from immigrate.core.forms import LINEAR
 from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
 from immigrate.kernels.threads import n_threads
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 from immigrate.progress import warn_user
 from immigrate.solvers import Solution, Solver, even_start, warn_unless_converged
 from immigrate.table import SampleWeight, Table

@@ -35,10 +35,10 @@ from sklearn.utils import check_random_state
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.cones import WeightSet, norm
 from immigrate.durations import MOST_STEP_SECONDS
-from immigrate.estimators._penalty import Penalty
-from immigrate.estimators._task import Fit, Task, task_on
 from immigrate.kernels import pass_seconds
 from immigrate.kernels.threads import n_threads
+from immigrate.margin.penalties import Penalty
+from immigrate.margin.problem import Fit, Task, task_on
 from immigrate.margin.references import References
 from immigrate.progress import print_line
 from immigrate.solvers import OnStep, Solution, Solver
@@ -86,7 +86,7 @@ def sample_sizes(solver: Solver, n_samples: int, n_weights: int) -> list[Size]:
 
     Examples
     --------
-    >>> from immigrate.estimators._growth import sample_sizes
+    >>> from immigrate.margin.growing import sample_sizes
     >>> from immigrate.solvers import Descent
     >>> sample_sizes(Descent(), 10_000, 20 * 20)
     []

@@ -15,7 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
 from immigrate.durations import STEPS_OF_PATH
-from immigrate.estimators._choice import (
+from immigrate.estimators._margin_classifier import MarginClassifier
+from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators.base import fitting
+from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
+from immigrate.margin.choice import (
     CRITERIA,
     TEMPERATURES,
     Choices,
@@ -24,12 +28,10 @@ from immigrate.estimators._choice import (
     check_rules,
     check_temperatures,
 )
-from immigrate.estimators._encoding import Encoding
-from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
-from immigrate.estimators._margin_classifier import MarginClassifier
-from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._options import FitOptions, sigma_grid
-from immigrate.estimators._path import (
+from immigrate.margin.encoding import Encoding
+from immigrate.margin.model import MarginModel, chosen_encoding
+from immigrate.margin.options import FitOptions, sigma_grid
+from immigrate.margin.path import (
     PathPoint,
     WithoutPairs,
     finished,
@@ -39,10 +41,8 @@ from immigrate.estimators._path import (
     tasks_of,
     weight_path,
 )
-from immigrate.estimators._penalty import Penalty, PenaltyPath, checked_penalties
-from immigrate.estimators._task import Fit, Task
-from immigrate.estimators.base import fitting
-from immigrate.margin.model import MarginModel, chosen_encoding
+from immigrate.margin.penalties import Penalty, PenaltyPath, checked_penalties
+from immigrate.margin.problem import Fit, Task
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.solvers import warn_unless_converged
 from immigrate.table import Table

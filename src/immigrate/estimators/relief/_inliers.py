@@ -8,7 +8,7 @@ from scipy.special import expit
 from immigrate.arrays import Array, Codes
 from immigrate.core.couplings import hit_and_miss
 from immigrate.kernels import MarginPass
-from immigrate.problems.margin import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 
 class InlierProblem:

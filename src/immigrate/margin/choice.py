@@ -18,9 +18,9 @@ from immigrate.arrays import Array, Codes
 from immigrate.checks import check_choices, check_option, check_positive
 from immigrate.core.couplings import own_class_probability
 from immigrate.core.mixing import mixture_shares
-from immigrate.estimators._penalty import Penalty
 from immigrate.kernels import ClassScores
 from immigrate.margin.model import RULES
+from immigrate.margin.penalties import Penalty
 
 
 def correctness(score: Array, sigma: float | Array, y: Codes) -> Array:

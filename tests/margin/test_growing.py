@@ -18,9 +18,9 @@ from immigrate import (
     durations,
 )
 from immigrate.datasets import make_xor
-from immigrate.estimators import _growth
-from immigrate.estimators._growth import Samples, Size, groups_of, sample_sizes
 from immigrate.kernels.compiling import log_once
+from immigrate.margin import growing
+from immigrate.margin.growing import Samples, Size, groups_of, sample_sizes
 
 HALF = Descent(n_anchors=600, n_references=600)
 
@@ -122,8 +122,8 @@ def test_the_stated_error_covers_the_difference_from_the_exact_fit(large, exact)
 
 
 def test_a_sample_grows_until_its_error_is_small(large, monkeypatch, capsys):
-    monkeypatch.setattr(_growth, "FIRST_SIZE", 150)
-    monkeypatch.setattr(_growth, "MOST_STEP_SECONDS", 1e-3)
+    monkeypatch.setattr(growing, "FIRST_SIZE", 150)
+    monkeypatch.setattr(growing, "MOST_STEP_SECONDS", 1e-3)
     ImmigrateClassifier(random_state=0, verbose=True).fit(*large)
     lines = [line for line in capsys.readouterr().out.splitlines() if "standard error" in line]
     assert lines[0].startswith("150 of 1,200 samples")

@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array
 from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import share
-from immigrate.estimators._encoding import Columns
 from immigrate.estimators._margin_classifier import MarginClassifier
-from immigrate.estimators._options import VectorOptions
-from immigrate.estimators._path import fitted
-from immigrate.estimators._screen import DEFAULT_SIGMA
 from immigrate.estimators.base import fitting
+from immigrate.margin.encoding import Columns
 from immigrate.margin.model import RULES
+from immigrate.margin.options import VectorOptions
+from immigrate.margin.path import fitted
+from immigrate.margin.screen import DEFAULT_SIGMA
 from immigrate.solvers import Solver
 
 

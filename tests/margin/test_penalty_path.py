@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 
 from immigrate import L1, L2, Descent, ImmigrateClassifier, ImmigrateClassifierCV, PenaltyPath
 from immigrate.datasets import make_xor
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 NONNEGATIVE = ImmigrateClassifier(constraint="nonnegative")
 

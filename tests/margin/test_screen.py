@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 from immigrate import Descent, IM4EClassifier, ImmigrateClassifier, Screen, durations
 from immigrate.datasets import make_xor
-from immigrate.estimators._screen import N_BEST, named_features, passes
 from immigrate.kernels.compiling import log_once
+from immigrate.margin.screen import N_BEST, named_features, passes
 
 SIGNALS = ["gene7", "gene23", "gene61"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Self
 
@@ -17,7 +18,11 @@ from immigrate.checks import check_count, check_option
 from immigrate.core.cones import WeightSet
 from immigrate.durations import STEPS_OF_FIT, STEPS_OF_PATH
 from immigrate.estimators._by_partition import by_partition
-from immigrate.estimators._choice import (
+from immigrate.estimators._margin_classifier import with_mixed_input
+from immigrate.estimators._matrix_model import WeightMatrixModel
+from immigrate.estimators.base import fitting
+from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
+from immigrate.margin.choice import (
     CRITERIA,
     TEMPERATURES,
     Choices,
@@ -26,22 +31,18 @@ from immigrate.estimators._choice import (
     check_rules,
     check_temperatures,
 )
-from immigrate.estimators._immigrate import ImmigrateClassifier, base_classifier
-from immigrate.estimators._margin_classifier import with_mixed_input
-from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._options import FitOptions, sigma_grid
-from immigrate.estimators._path import tasks_of, weight_path
-from immigrate.estimators._penalty import Penalty, resolved_penalty
-from immigrate.estimators._rounds import chosen_task, first_anchor_weight, trainer, voters
-from immigrate.estimators._task import Task
-from immigrate.estimators._variants import Variant, resolved_variant
-from immigrate.estimators.base import fitting
 from immigrate.margin.explanation import Explanation, named_explanation
-from immigrate.margin.model import RULES, MarginModel, Member, Point
+from immigrate.margin.model import RULES, MarginModel, Member, Point, chosen_encoding
+from immigrate.margin.options import FitOptions, sigma_grid
+from immigrate.margin.path import fit_at, tasks_of, weight_path
+from immigrate.margin.penalties import Penalty, Prune, resolved_penalty
+from immigrate.margin.problem import Task
 from immigrate.margin.prototypes import as_it_predicts
-from immigrate.progress import print_line, report_progress
+from immigrate.margin.references import References
+from immigrate.progress import print_line, report_progress, warn_user
 from immigrate.scikit_learn import StoredEstimator
-from immigrate.solvers.boosting import Learner, Trainer, boosted
+from immigrate.solvers import Problem, Solution
+from immigrate.solvers.boosting import Learner, Trainer, Variant, boosted, resolved_variant
 from immigrate.table import read_table
 
 # Sigma is chosen by a single model, which takes its time: rounds have a limit of their own.
@@ -413,3 +414,58 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             yield learner
             if variant.is_last(learner, n):
                 return
+
+
+def chosen_task(tasks: Sequence[Task], penalty: Penalty | None) -> Task:
+    """Of two ways to encode levels, the one that leave-one-out chooses for a single model."""
+    if len(tasks) == 1:
+        return tasks[0]
+    # At the automatic width, because the rounds have none yet, and on the first sample.
+    fits = [fit_at(replace(task, samples=None), "auto", penalty, "energy") for task in tasks]
+    return tasks[chosen_encoding([model for model, _ in fits])]
+
+
+def first_anchor_weight(references: References) -> Array:
+    """The anchor weights D that boosting starts from."""
+    if references.anchor_weight is not None:
+        return references.anchor_weight
+    weight = np.full(len(references.codes), 1 / len(references.anchor_codes))
+    # Who is no anchor is never right or wrong, and has no weight.
+    return weight if references.is_anchor is None else weight * references.is_anchor
+
+
+def trainer(
+    task: Task, penalty: Penalty | None, weight_sets: dict[float, WeightSet], *, is_warm: bool
+) -> Trainer:
+    """What trains one learner, from where the round before ended if `is_warm`.
+
+    `weight_sets` is where weights live and what they cost, by sigma; others are added to it.
+    """
+
+    def train(problem: Problem, sigma: float, last: Solution | None) -> Solution:
+        start, step = task.start, np.inf
+        # Only the anchor weights have changed since the last round: its end is near the new one.
+        # Pruned weights may lie outside of the set, and nothing starts from there.
+        if is_warm and last is not None and not isinstance(penalty, Prune):
+            start, step = last.weights, last.next_step
+        if sigma not in weight_sets:
+            weight_sets[sigma], _ = task.priced(sigma, penalty)
+        solver = task.options.solver
+        solution = solver.solution(problem, start, sigma, weight_sets[sigma], first_step=step)
+        return task.kept(solution, sigma, penalty)
+
+    return train
+
+
+def voters(rounds: Sequence[Learner]) -> list[Learner]:
+    """The learners that vote; where all are useless, the one with the smallest error alone."""
+    kept = [learner for learner in rounds if learner.vote > 0]
+    if kept:
+        return kept
+    warn_user(
+        f"All {len(rounds)} learners were discarded (errors of 0, or no better than "
+        "chance); the one with the smallest error stands alone. Try variant='samme'.",
+        UserWarning,
+    )
+    best = min(rounds, key=lambda learner: learner.error)
+    return [Learner(best.sigma, best.weights, best.error, vote=1.0)]

@@ -22,15 +22,15 @@ import numpy as np
 from immigrate.arrays import Array, Codes
 from immigrate.core.cones import WeightSet, norm
 from immigrate.durations import STEPS_OF_FIT, projection_seconds, words_of_long_fit
-from immigrate.estimators._choice import Choices, Split
-from immigrate.estimators._encoding import Encoding, offered_encodings
-from immigrate.estimators._growth import Samples, grown_fit, sample_sizes
-from immigrate.estimators._options import FitOptions
-from immigrate.estimators._penalty import NO_PAIRS, Penalty, PenaltyPath, PricedPenalty
-from immigrate.estimators._task import Fit, Task, task_on
 from immigrate.kernels import MarginPass, pass_seconds
 from immigrate.kernels.threads import blas_threads_for, n_threads
+from immigrate.margin.choice import Choices, Split
+from immigrate.margin.encoding import Encoding, offered_encodings
+from immigrate.margin.growing import Samples, grown_fit, sample_sizes
 from immigrate.margin.model import MarginModel, chosen_encoding, within_range
+from immigrate.margin.options import FitOptions
+from immigrate.margin.penalties import NO_PAIRS, Penalty, PenaltyPath, PricedPenalty
+from immigrate.margin.problem import Fit, Task, task_on
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.references import References
 from immigrate.progress import print_line, progress_stage

@@ -32,7 +32,7 @@ def chosen_triples(triples: Any, names: Sequence[str], is_used: Mask) -> Codes:
     Examples
     --------
     >>> import numpy as np
-    >>> from immigrate.estimators._triples import chosen_triples
+    >>> from immigrate.margin.triples import chosen_triples
     >>> chosen_triples([("d", "a", 2)], ["a", "b", "c", "d"], np.array([True, False, True, True]))
     array([[0, 1, 2]])
     """

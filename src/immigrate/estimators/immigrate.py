@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 from immigrate.checks import check_option
-from immigrate.estimators._encoding import Columns
 from immigrate.estimators._margin_classifier import MarginClassifier
 from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators._options import FitOptions
-from immigrate.estimators._path import fitted
-from immigrate.estimators._penalty import Penalty, resolved_penalty
 from immigrate.estimators.base import fitting
+from immigrate.margin.encoding import Columns
 from immigrate.margin.model import RULES
+from immigrate.margin.options import FitOptions
+from immigrate.margin.path import fitted
+from immigrate.margin.penalties import Penalty, resolved_penalty
 from immigrate.solvers import Solver
 
 

@@ -20,7 +20,7 @@ from immigrate import (
 )
 from immigrate.core.cones import norm
 from immigrate.datasets import make_monk1
-from immigrate.problems import MarginProblem
+from immigrate.margin.problem import MarginProblem
 
 CONSTRAINTS = ("psd", "nonnegative", "both")
 constraints = pytest.mark.parametrize("constraint", CONSTRAINTS)
