@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import Any
 
+from immigrate.interactions.words import counted, of_power, p_text, percent, size_text
 from immigrate.report.input import Context
 
 # They stand above the sections.
@@ -25,26 +25,6 @@ def summary(context: Context) -> dict[str, Any]:
     }
 
 
-def p_text(p: float | None) -> str:
-    """A p-value as people write it; a dash where there is none.
-
-    Examples
-    --------
-    >>> from immigrate.report.answers import p_text
-    >>> p_text(0.0123), p_text(1e-9), p_text(float("nan"))
-    ('0.012', '< 0.0001', '–')
-    """
-    if p is None or isnan(p):
-        return "–"
-    return "< 0.0001" if p < 1e-4 else "1" if p > 0.995 else f"{p:#.2g}"
-
-
-def percent(share: float) -> str:
-    """A share in percent, with a decimal where 0 or 100 would not be true."""
-    text = f"{100 * share:.0f} %"
-    return f"{100 * share:.1f} %" if text in ("0 %", "100 %") and share not in (0, 1) else text
-
-
 def auc_text(auc: float) -> str:
     """An AUC; with a third decimal where 1.00 would not be true.
 
@@ -57,32 +37,6 @@ def auc_text(auc: float) -> str:
     if auc < 0.995 or auc == 1:
         return f"{auc:.2f}"
     return "> 0.999" if auc >= 0.9995 else f"{auc:.3f}"
-
-
-def counted(n: int, what: str) -> str:
-    """A number of things, of one or of many.
-
-    Examples
-    --------
-    >>> from immigrate.report.answers import counted
-    >>> counted(1, "pair"), counted(1200, "pair")
-    ('1 pair', '1,200 pairs')
-    """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
-def size_text(row: dict[str, Any]) -> str:
-    """The size of an effect with its interval; a dash where it has none.
-
-    Examples
-    --------
-    >>> from immigrate.report.answers import size_text
-    >>> size_text({"size": 1.234, "size_low": 0.5, "size_high": 2.0})
-    '1.23 (0.50 to 2.00)'
-    """
-    if row["size"] is None or isnan(row["size"]):
-        return "–"
-    return "{size:.2f} ({size_low:.2f} to {size_high:.2f})".format_map(row)
 
 
 def sentence(words: str) -> str:
@@ -154,8 +108,7 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
             "The features' own effects tell the classes apart so well that nothing is left for a "
             "pair to explain."
             if test["is_separated"]
-            else "Between two numeric columns without gaps, a product of size "
-            f"{test['detectable_size']:.2g} would have been found with a probability of 80 %."
+            else of_power(test["detectable_size"])
         )
         return _answer(question, ["None detected"], remark, is_none=True)
     pairs = [[row["feature_1"], row["feature_2"]] for row in found]

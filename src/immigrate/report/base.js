@@ -68,10 +68,12 @@ const numberText = x =>
   x === null || x === undefined ? "–" : Math.abs(x) < 5e-4 ? "0" : x.toFixed(3).replace("-", "−");
 const short = x => String(+x.toPrecision(3)).replaceAll("-", "−");
 const countText = n => n.toLocaleString("en");
+// Two decimals, as log-odds need them; two digits of what is smaller or larger.
 function sizeText(size, low, high) {
   if (size === null || size === undefined) return "–";
-  const ends = low === null ? "" : ` (${low.toFixed(2)} to ${high.toFixed(2)})`;
-  return size.toFixed(2) + ends;
+  const isPlain = high === null || (high >= 0.1 && high < 1000) || !(size || low || high);
+  const text = x => (isPlain ? x.toFixed(2) : String(+x.toPrecision(2)));
+  return text(size) + (low === null ? "" : ` (${text(low)} to ${text(high)})`);
 }
 // The size inside a sentence; nothing where there is none, because the classes are separated.
 const sizeClause = (table, i) =>

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from immigrate._version import __version__
+from immigrate.interactions.words import counted, percent
 from immigrate.report import answers, evidence, model, performance
-from immigrate.report.answers import counted, percent
 from immigrate.report.input import Context
 
 if TYPE_CHECKING:

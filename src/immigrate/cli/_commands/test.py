@@ -14,6 +14,7 @@ from immigrate.cli._outputs import check_outputs, write_json, write_text
 from immigrate.cli._screen import show, show_table, working
 from immigrate.cli._tables import Asked
 from immigrate.files import spreadsheet_csv
+from immigrate.interactions.words import p_text, size_text
 
 # Rows of each table on the screen; files hold all.
 MOST_SHOWN = 10
@@ -54,8 +55,8 @@ def show_evidence(tested: Any) -> None:
         [
             [
                 str(row["feature"]),
-                *map(_p, row[["p_value", "p_adjusted", "p_given_others"]]),
-                _size(row),
+                *map(p_text, row[["p_value", "p_adjusted", "p_given_others"]]),
+                size_text(row),
             ]
             for _, row in features.head(MOST_SHOWN).iterrows()
         ],
@@ -69,8 +70,8 @@ def show_evidence(tested: Any) -> None:
             [
                 str(row["feature_1"]),
                 str(row["feature_2"]),
-                *map(_p, row[["p_value", "p_adjusted"]]),
-                _number(row["size"]),
+                *map(p_text, row[["p_value", "p_adjusted"]]),
+                "–" if pd.isna(row["size"]) else f"{row['size']:.2f}",
                 "yes" if row["is_found"] else "no",
             ]
             for _, row in pairs.head(MOST_SHOWN).iterrows()
@@ -81,20 +82,6 @@ def show_evidence(tested: Any) -> None:
 
 def _first(count: int) -> str:
     return f": the first {MOST_SHOWN} of {count}" if count > MOST_SHOWN else ""
-
-
-def _p(value: float) -> str:
-    return "–" if pd.isna(value) else f"{value:.2g}"
-
-
-def _number(value: float) -> str:
-    return "–" if pd.isna(value) else f"{value:.2f}"
-
-
-def _size(row: pd.Series[Any]) -> str:
-    if pd.isna(row["size"]):
-        return "–"
-    return f"{row['size']:.2f} ({row['size_low']:.2f} to {row['size_high']:.2f})"
 
 
 def evidence(tested: Any) -> pd.DataFrame:
