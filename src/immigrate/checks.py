@@ -119,9 +119,8 @@ def check_jobs(n_jobs: Any) -> Any:
     """`n_jobs` if it is None or a whole number other than 0."""
     if n_jobs is None or (_is_real(n_jobs) and isinstance(n_jobs, Integral) and n_jobs != 0):
         return n_jobs
-    raise ValueError(
-        f"n_jobs must be None, a whole number such as 2, or -1 for all cores; got {n_jobs!r}."
-    )
+    words = f"a whole number such as 2, or -1 for all cores; got {n_jobs!r}."
+    raise InputError(f"n_jobs must be None, {words}", shell=f"--jobs must be {words}")
 
 
 def check_sample_size(name: str, value: Any) -> int | float | str | None:

@@ -50,9 +50,31 @@ def collected_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
         _listeners.reset(token)
 
 
+# Of this thread: takes lines of progress; standard output where nobody does.
+_line_listener: ContextVar[Callable[[str], None] | None] = ContextVar(
+    "_line_listener", default=None
+)
+
+
 def print_line(line: str) -> None:
-    """One line of progress on standard output; it is there at once, whatever the buffering."""
-    print(line, flush=True)
+    """One line of progress; on standard output it is there at once, whatever the buffering."""
+    listener = _line_listener.get()
+    if listener is not None:
+        listener(line)
+    else:
+        print(line, flush=True)
+
+
+@contextmanager
+def progress_goes_to(listener: Callable[[str], None]) -> Iterator[None]:
+    """Inside the block, this function takes the lines of progress, those of `verbose` as well."""
+    token = _line_listener.set(listener)
+    line = ProgressLine(lambda text: listener(text.removeprefix("immigrate: ")))
+    try:
+        with reporting_progress(line):
+            yield
+    finally:
+        _line_listener.reset(token)
 
 
 SILENT_SECONDS = 2.0

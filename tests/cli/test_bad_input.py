@@ -284,8 +284,9 @@ def test_a_column_without_a_value_is_left_out_and_named(run, tmp_path):
     (tmp_path / "t.csv").write_text(csv_text(xor_table().assign(weight=None)))
     ended = run(*TEST)
     assert ended.code == 0
-    assert "note: Column 'weight': no known value. Left out of the model, with weight 0.\n" in (
-        ended.err
+    assert (
+        "note: Column 'weight': no known value. Left out of the model, with weight 0; drop it.\n"
+        in (ended.err)
     )
 
 

@@ -301,7 +301,7 @@ def test_wrong_data_say_what_is_right():
         InteractionTest().fit(np.where(X > 2, np.inf, X), y)
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         InteractionTest().fit(X, y, sample_weight=-np.ones(40))
-    with pytest.raises(ValueError, match="Every class of y has one sample"):
+    with pytest.raises(ValueError, match="Every class of the target has one sample"):
         InteractionTest().fit(X[:2], [0, 1])
     frame = pd.DataFrame(X).add_prefix("f")
     days = pd.date_range("2020", periods=40)

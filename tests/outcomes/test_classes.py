@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from immigrate.outcomes import check_class_sizes, read_classes, read_numbers, warn_of_other_order
-from immigrate.outcomes.classes import MOST_NUMERIC_CLASSES, WHAT_TO_DO_WITH_NUMBERS
+from immigrate.outcomes.classes import A_NUMBER_IS_NO_CLASS, MOST_NUMERIC_CLASSES
 from immigrate.table import read_training_table
 
 NAMES = ["ill", "well", "well", "ill"]
@@ -89,12 +89,12 @@ def test_a_weight_of_0_can_leave_a_class_empty():
 
 
 MISSING = (
-    "y, the label, is missing (NaN) in 1 of 4 samples, first in row 2; every sample needs one. "
+    "The target is missing (NaN) in 1 of 4 samples, first in row 2; every sample needs one. "
     "Drop these rows, or label them."
 )
 MEASURED = (
-    "Unknown label type: y, the label, is continuous, with {} different numbers in {} samples; "
-    f"classes were expected. {WHAT_TO_DO_WITH_NUMBERS}"
+    "Unknown label type: The target is continuous, with {} different numbers in {} samples; "
+    f"classes were expected. {A_NUMBER_IS_NO_CLASS}"
 )
 
 
@@ -113,8 +113,8 @@ MEASURED = (
         (np.arange(30), MEASURED.format(30, 30)),
         (
             ["a", "a", "a"],
-            "y holds one class only ('a'); a margin needs at least 2 classes. Check that the "
-            "right column is used as the target.",
+            "The target has one class only ('a'); a margin needs at least 2 classes. Check that "
+            "the right column is used as the target.",
         ),
         (
             ["a", "a", "b"],
@@ -123,18 +123,17 @@ MEASURED = (
         ),
         (
             ["a", 1, "a", 1],
-            "Unknown label type: y, the label, mixes values of the types int, str, which have no "
+            "The target mixes values of the types int, str, which have no "
             "order. Give all classes as text or all as whole numbers.",
         ),
         (
             np.array([(1, 2), None, (1, 2)], dtype=object)[[0, 2]],
-            "Unknown label type: y, the label, holds (1, 2) (tuple); text, flags or whole numbers "
+            "The target holds (1, 2) (tuple); text, flags or whole numbers "
             "were expected. Turn the classes into text.",
         ),
         (
             [["a", "b"], ["a", "b"]],
-            "y, the label, has shape (2, 2); one label per sample was expected. Choose one "
-            "column.",
+            "The target has shape (2, 2); one label per sample was expected. Choose one column.",
         ),
     ],
 )

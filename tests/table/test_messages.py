@@ -131,14 +131,14 @@ WARNINGS = {
         table(id=[f"P{i}" for i in range(N)]),
         {},
         "Column 'id' (24 levels in 24 rows): fewer than two rows per level, as an identifier has. "
-        "Left out of the model, with weight 0; drop it, or list it with the other categorical "
-        "columns in categorical_features.",
+        "Left out of the model, with weight 0; drop it, or declare it categorical "
+        "if its levels come back in new rows.",
     ),
     "listed identifier": (
         table(id=[f"P{i}" for i in range(N)]),
         {"categorical_features": ["id"]},
         "Column 'id' (24 levels in 24 rows): fewer than two rows per level, as an identifier has. "
-        "Kept because categorical_features lists it; drop it unless its levels come back in new "
+        "Kept because it is declared categorical; drop it unless its levels come back in new "
         "rows.",
     ),
     "dates as text": (
@@ -152,8 +152,8 @@ WARNINGS = {
         table(age=[f"{40 + i},5" for i in range(N)]),
         {},
         "Column 'age' (such as '40,5'): numbers written as text. Left out of the model, with "
-        "weight 0; to use them, read them with pandas.read_csv(decimal=',') if that is "
-        "their decimal mark, or turn them into numbers with pandas.to_numeric(errors='coerce').",
+        "weight 0; to use them, turn every cell into a number, or into a missing "
+        "value where it holds none.",
     ),
     "all missing": (
         table(lost=np.nan, gone=pd.Series([None] * N, dtype=object)),

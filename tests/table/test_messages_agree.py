@@ -83,8 +83,8 @@ WARNED = {
     "identifier": (
         lambda: measured().assign(patient=[f"P{i}" for i in range(N)]),
         "Column 'patient' (30 levels in 30 rows): fewer than two rows per level, as an identifier "
-        "has. Left out of the model, with weight 0; drop it, or list it with the other "
-        "categorical columns in categorical_features.",
+        "has. Left out of the model, with weight 0; drop it, or declare it categorical "
+        "if its levels come back in new rows.",
     ),
     "dates as text": (
         lambda: measured().assign(visit=[f"{1 + i % 28:02d}.02.2021" for i in range(N)]),
@@ -95,8 +95,8 @@ WARNED = {
     "numbers as text": (
         lambda: measured().assign(price=[f"{i % 5},5" for i in range(N)]),
         "Column 'price' (such as '0,5'): numbers written as text. Left out of the model, with "
-        "weight 0; to use them, read them with pandas.read_csv(decimal=',') if that is "
-        "their decimal mark, or turn them into numbers with pandas.to_numeric(errors='coerce').",
+        "weight 0; to use them, turn every cell into a number, or into a missing "
+        "value where it holds none.",
     ),
     "constant": (
         lambda: measured().assign(study=3),
@@ -168,7 +168,7 @@ def test_a_table_without_features_is_refused_in_one_text(name):
         "X has no column that can be used as a feature: "
         "Columns 'patient' (30 levels in 30 rows), 'bed' (30 levels in 30 rows): fewer than two "
         "rows per level, as an identifier has. Left out of the model, with weight 0; drop it, or "
-        "list it with the other categorical columns in categorical_features."
+        "declare it categorical if its levels come back in new rows."
     )
 
 
@@ -203,7 +203,7 @@ MISSING = {
 @pytest.mark.parametrize(("name", "kind"), with_one_for_others(EVERY, list(MISSING)))
 def test_a_missing_label_is_refused_in_one_text(name, kind):
     assert refused(name, measured(), MISSING[kind]) == (
-        "y, the label, is missing (NaN) in 1 of 30 samples, first in row 5; every sample needs "
+        "The target is missing (NaN) in 1 of 30 samples, first in row 5; every sample needs "
         "one. Drop these rows, or label them."
     )
 
@@ -213,7 +213,7 @@ def test_a_measured_label_is_refused_in_one_text(name):
     if name == "InteractionTest":
         pytest.skip("InteractionTest takes numbers")
     assert refused(name, measured(), np.linspace(0, 1, N)).startswith(
-        "Unknown label type: y, the label, is continuous, with 30 different numbers in 30 "
+        "Unknown label type: The target is continuous, with 30 different numbers in 30 "
         "samples; classes were expected."
     )
 
@@ -221,8 +221,8 @@ def test_a_measured_label_is_refused_in_one_text(name):
 @one_of_each_family
 def test_one_class_is_refused_in_one_text(name):
     assert refused(name, measured(), np.full(N, "ill")) == (
-        "y holds one class only ('ill'); a margin needs at least 2 classes. Check that the right "
-        "column is used as the target."
+        "The target has one class only ('ill'); a margin needs at least 2 classes. Check that "
+        "the right column is used as the target."
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from immigrate.cli._app import app
-from immigrate.cli._errors import CommandError, UsageError, one_line, plain_words
+from immigrate.cli._errors import CommandError, UsageError, one_line
 from immigrate.cli._interrupts import Interrupts
 from immigrate.cli._screen import say
 
@@ -72,7 +72,7 @@ def _told(error: BaseException, interrupts: Interrupts) -> int:
     if interrupts.came or isinstance(error, KeyboardInterrupt | typer.Abort):
         say(f"immigrate: {INTERRUPTED}")
         return FAILED
-    say(f"immigrate: {one_line(plain_words(_words(error)))}")
+    say(f"immigrate: {one_line(_words(error))}")
     return NOT_UNDERSTOOD if isinstance(error, UsageError) else FAILED
 
 

@@ -7,35 +7,6 @@ import re
 from collections.abc import Sequence
 
 MOST_NAMES = 10
-# What the library says to those who call it from Python, and what is typed here instead.
-WORDS = (
-    ("Unknown label type: ", ""),
-    ("y, the label, ", "The target "),
-    ("Every class of y has one sample", "Every class of the target has one row"),
-    ("y holds one class only", "The target has one class only"),
-    ("outcome='class' or outcome='number'", "--outcome class or --outcome number"),
-    (
-        "A classifier answers with one of a few classes. Use a regression method, or cut the "
-        "label into classes, for example with pandas.qcut; InteractionTest takes numbers as they "
-        "are.",
-        "immigrate test takes numbers as they are; this command needs classes: cut the numbers "
-        "into a few, or say --outcome class if they are names.",
-    ),
-    (
-        "read them with pandas.read_csv(decimal=',') if that is their decimal mark, or turn them "
-        "into numbers with pandas.to_numeric(errors='coerce').",
-        "make all cells numbers, or say with --missing which cells hold none.",
-    ),
-    (
-        "drop it, or list it with the other categorical columns in categorical_features.",
-        "with --drop it is left out without this note.",
-    ),
-    ("split=0.5 measures it on others", "immigrate test --split 0.5 measures it on others"),
-    ("n_jobs must be None, ", "--jobs must be "),
-    (", in features_", ", with --csv"),
-    (", in selected_", ", with --csv"),
-    ("; drop it.", "."),
-)
 
 
 class CommandError(Exception):
@@ -44,20 +15,6 @@ class CommandError(Exception):
 
 class UsageError(CommandError):
     """The command was not understood."""
-
-
-def plain_words(text: str) -> str:
-    """What the library says, as somebody who types commands would say it.
-
-    Examples
-    --------
-    >>> from immigrate.cli._errors import plain_words
-    >>> plain_words("y, the label, is 3 for all samples.")
-    'The target is 3 for all samples.'
-    """
-    for there, here in WORDS:
-        text = text.replace(there, here)
-    return text
 
 
 def one_line(text: str) -> str:

@@ -7,7 +7,6 @@ bytes.
 from __future__ import annotations
 
 import contextlib
-import io
 import shutil
 import sys
 import textwrap
@@ -15,8 +14,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
-from immigrate.cli._errors import one_line, plain_words, printable
-from immigrate.progress import ProgressLine, collected_warnings, reporting_progress
+from immigrate.cli._errors import one_line, printable
+from immigrate.progress import collected_warnings, progress_goes_to
 
 # Columns of a table on paper or in a file; a terminal has its own.
 WIDTH = 100
@@ -33,7 +32,7 @@ def say(text: str) -> None:
 
 def note(text: str) -> None:
     """Something that the user should know and need not act upon."""
-    say(f"note: {one_line(plain_words(text))}")
+    say(f"note: {one_line(text)}")
 
 
 def show(text: str = "") -> None:
@@ -132,32 +131,15 @@ def shortened(name: str, most: int) -> str:
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """While something works: progress on a terminal, and afterwards what there is to note.
 
-    The library tells its progress on standard output, which is for results here; each of its
-    lines becomes the text beside the spinner. Yields how to set that text.
+    Each line of the library's progress becomes the text beside the spinner. Yields how to set
+    that text.
     """
     with (
         _noted(),
         _progress(what) as tell,
-        contextlib.redirect_stdout(Lines(tell)),
-        # Beside the spinner as well, which has standard error for itself.
-        reporting_progress(ProgressLine(lambda line: tell(line.removeprefix("immigrate: ")))),
+        progress_goes_to(tell),
     ):
         yield tell
-
-
-class Lines(io.TextIOBase):
-    """A text stream that hands on whole lines."""
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self.hand_on, self.begun = tell, ""
-
-    def write(self, text: str) -> int:
-        """Hand on what is complete."""
-        # The last piece is a line that is not complete yet, or empty.
-        *whole, self.begun = (self.begun + text).split("\n")
-        for line in filter(None, map(str.strip, whole)):
-            self.hand_on(line)
-        return len(text)
 
 
 @contextlib.contextmanager
@@ -179,7 +161,7 @@ def _progress(what: str) -> Iterator[Callable[[str], None]]:
     )
     with bar:
         task = bar.add_task(what, total=None)
-        yield lambda text: bar.update(task, description=one_line(plain_words(text)))
+        yield lambda text: bar.update(task, description=one_line(text))
 
 
 class Unheard(Warning):

@@ -302,7 +302,7 @@ def _of_features(found: Findings) -> Iterator[str]:
             f"given the others p {p_text(row['p_given_others'])}{size}"
         )
     if len(shown) > MOST_NAMED:
-        yield f"  and {len(shown) - MOST_NAMED} more, in features_"
+        yield f"  and {len(shown) - MOST_NAMED} more, in the table of features"
 
 
 def _of_terms(found: Findings) -> Iterator[str]:
@@ -325,7 +325,7 @@ def _of_terms(found: Findings) -> Iterator[str]:
             direction = f"; {row['direction']}" if row["direction"] else ""
         yield f"  {names}: adjusted p {p_text(row['p_adjusted'])}{size}{direction}"
     if len(selected) > MOST_NAMED:
-        yield f"  and {len(selected) - MOST_NAMED} more, in selected_"
+        yield f"  and {len(selected) - MOST_NAMED} more, in the table of {name}s"
 
 
 def _of_the_measures(found: Findings) -> Iterator[str]:
@@ -338,7 +338,7 @@ def _of_the_measures(found: Findings) -> Iterator[str]:
     if len(found.selected) and found.parameters["split"] is None:
         yield (
             "The samples that chose a pair also measured it, so that its size is rather too large "
-            "than too small; split=0.5 measures it on others."
+            "than too small; a split of 0.5 measures it on others."
         )
 
 

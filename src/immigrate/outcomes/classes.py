@@ -16,13 +16,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Codes, Mask, unmasked
+from immigrate.checks import InputError
 from immigrate.kinds.column import FLAG_TYPES
 from immigrate.progress import warn_user
 
 # Numbers with more different values than that, some of them seen once, are measured, not given.
 MOST_NUMERIC_CLASSES, LARGEST_SHARE_ONCE = 20, 0.1
-WHAT_TO_DO_WITH_NUMBERS = (
-    "A classifier answers with one of a few classes. Use a regression method, or cut the label "
+A_NUMBER_IS_NO_CLASS = (
+    "A classifier answers with one of a few classes. Use a regression method, or cut the target "
     "into classes, for example with pandas.qcut; InteractionTest takes numbers as they are."
 )
 
@@ -78,7 +79,7 @@ def read_classes(y: Any, *, least_per_class: int = 2) -> Labels:
     y = plain_labels(y)
     if y.ndim != 1:
         raise ValueError(
-            f"y, the label, has shape {y.shape}; one label per sample was expected. Choose one "
+            f"The target has shape {y.shape}; one label per sample was expected. Choose one "
             "column."
         )
     labels = _sorted_classes(y)
@@ -106,7 +107,7 @@ def plain_labels(y: Any) -> NDArray[Any]:
     if is_missing.any():
         n_missing, row = int(is_missing.sum()), int(np.flatnonzero(is_missing.ravel())[0])
         raise ValueError(
-            f"y, the label, is missing (NaN) in {n_missing} of {len(array)} samples, first in row "
+            f"The target is missing (NaN) in {n_missing} of {len(array)} samples, first in row "
             f"{row}; every sample needs one. Drop these rows, or label them."
         )
     return _of_plain_type(array) if array.dtype.kind == "O" else array
@@ -138,7 +139,7 @@ def check_class_sizes(classes: NDArray[Any], sizes: Codes, *, least: int = 2) ->
     """Refuse labels that leave a sample without a hit or without a miss."""
     if len(classes) < 2:
         raise ValueError(
-            f"y holds one class only ({classes.tolist()[0]!r}); a margin needs at least 2 "
+            f"The target has one class only ({classes.tolist()[0]!r}); a margin needs at least 2 "
             "classes. Check that the right column is used as the target."
         )
     alone = classes[sizes < least].tolist()
@@ -179,13 +180,13 @@ def _sorted_classes(y: NDArray[Any]) -> Labels:
     except TypeError:
         types = ", ".join(sorted({type(label).__name__ for label in y}))
         raise ValueError(
-            f"Unknown label type: y, the label, mixes values of the types {types}, which have no "
+            f"The target mixes values of the types {types}, which have no "
             "order. Give all classes as text or all as whole numbers."
         ) from None
     if classes.dtype.kind == "O" and not all(isinstance(label, str | bytes) for label in classes):
         example = classes[0]
         raise ValueError(
-            f"Unknown label type: y, the label, holds {example!r} ({type(example).__name__}); "
+            f"The target holds {example!r} ({type(example).__name__}); "
             "text, flags or whole numbers were expected. Turn the classes into text."
         )
     return Labels(classes, codes.astype(np.intp))
@@ -196,7 +197,13 @@ def _check_not_measured(y: NDArray[Any], classes: NDArray[Any], sizes: Codes) ->
         return
     is_whole = y.dtype.kind != "f" or bool((classes == np.floor(classes)).all())
     if not is_whole or are_mostly_once(sizes):
-        raise ValueError(
-            f"Unknown label type: y, the label, is continuous, with {len(classes)} different "
-            f"numbers in {len(y)} samples; classes were expected. {WHAT_TO_DO_WITH_NUMBERS}"
+        words = (
+            f"The target is continuous, with {len(classes)} different numbers in {len(y)} "
+            "samples; classes were expected."
+        )
+        raise InputError(
+            # The first words are what scikit-learn expects.
+            f"Unknown label type: {words} {A_NUMBER_IS_NO_CLASS}",
+            shell=f"{words} immigrate test takes numbers as they are; this command needs classes: "
+            "cut the numbers into a few, or say --outcome class if they are names.",
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from immigrate.checks import InputError
 from immigrate.outcomes.classes import Labels, are_mostly_once, plain_labels
 
 # Up to so many different whole numbers are classes without a question.
@@ -26,29 +27,29 @@ def read_numbers(y: Any) -> Labels:
     plain = plain_labels(y)
     if plain.ndim != 1 or plain.dtype.kind not in "fiub":
         raise ValueError(
-            f"y, the label, is to be a number for each sample; got {plain.dtype} of shape "
+            f"The target is to be a number for each sample; got {plain.dtype} of shape "
             f"{plain.shape}. Use outcome='class', or give numbers."
         )
     numbers = plain.astype(np.float64)
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise ValueError(
-            f"y, the label, is infinite in row {row}; a finite number was expected. Drop the "
+            f"The target is infinite in row {row}; a finite number was expected. Drop the "
             "row, or replace the value by a limit."
         )
     if len(numbers) and np.abs(numbers).max() > LARGEST_NUMBER:
         raise ValueError(
-            f"y, the label, holds numbers as large as {np.abs(numbers).max():.3g}, whose powers "
+            f"The target holds numbers as large as {np.abs(numbers).max():.3g}, whose powers "
             "leave the range of floats. Give it in larger units."
         )
     if len(numbers) and np.all(numbers == numbers[0]):
         raise ValueError(
-            f"y, the label, is {numbers[0]:g} for all samples; there is nothing to explain. Check "
+            f"The target is {numbers[0]:g} for all samples; there is nothing to explain. Check "
             "that the right column is used."
         )
     if len(numbers) and np.ptp(numbers) < SMALLEST_SPAN:
         raise ValueError(
-            f"y, the label, spans {np.ptp(numbers):.3g} only, whose powers leave the range of "
+            f"The target spans {np.ptp(numbers):.3g} only, whose powers leave the range of "
             "floats. Give it in smaller units."
         )
     return Labels(np.empty(0), np.zeros(len(numbers), dtype=np.intp), numbers)
@@ -76,7 +77,11 @@ def is_number_outcome(y: Any) -> bool:
         return False
     if len(values) > MOST_CLEAR_CLASSES and (not is_whole or are_mostly_once(sizes)):
         return True
-    raise ValueError(
-        f"y, the label, has {len(values)} different numbers in {len(plain)} samples, which may be "
-        "classes or measurements. Say which: outcome='class' or outcome='number'."
+    words = (
+        f"The target has {len(values)} different numbers in {len(plain)} samples, which may be "
+        "classes or measurements. Say which: "
+    )
+    raise InputError(
+        f"{words}outcome='class' or outcome='number'.",
+        shell=f"{words}--outcome class or --outcome number.",
     )

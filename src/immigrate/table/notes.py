@@ -81,17 +81,16 @@ WORDS = {
         "numbers, such as days since a start, or into categories, such as the month."
     ),
     Reason.NUMBER_TEXT: (
-        "numbers written as text. Left out of the model, with weight 0; to use them, read them "
-        "with pandas.read_csv(decimal=',') if that is their decimal mark, or turn them into "
-        "numbers with pandas.to_numeric(errors='coerce')."
+        "numbers written as text. Left out of the model, with weight 0; to use them, turn every "
+        "cell into a number, or into a missing value where it holds none."
     ),
     Reason.IDENTIFIER: (
         "fewer than two rows per level, as an identifier has. Left out of the model, with weight "
-        "0; drop it, or list it with the other categorical columns in categorical_features."
+        "0; drop it, or declare it categorical if its levels come back in new rows."
     ),
     Reason.KEPT_IDENTIFIER: (
-        "fewer than two rows per level, as an identifier has. Kept because categorical_features "
-        "lists it; drop it unless its levels come back in new rows."
+        "fewer than two rows per level, as an identifier has. Kept because it is declared "
+        "categorical; drop it unless its levels come back in new rows."
     ),
     Reason.ALL_MISSING: "no known value. Left out of the model, with weight 0; drop it.",
     Reason.CONSTANT: "constant, and so no help in telling samples apart; drop it.",

@@ -96,8 +96,8 @@ def sample_counts(labels: Labels, values: NDArray[Any], sample_weight: Any) -> S
     check_class_sizes(labels.classes[seen], size, least=1)
     if size.max() == 1:
         raise ValueError(
-            f"Every class of y has one sample: {len(seen)} classes in as many samples, so that "
-            "nothing can be compared. Check that the right column is used as the target."
+            f"Every class of the target has one sample: {len(seen)} classes in as many samples, "
+            "so that nothing can be compared. Check that the right column is used as the target."
         )
     if not is_comparable(labels.codes, weight):
         raise ValueError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from immigrate.cli._errors import CommandError, plain_words
+from immigrate.cli._errors import CommandError
 from immigrate.cli._evidence import Options
 from immigrate.cli._outputs import check_outputs, writing
 from immigrate.cli._screen import note, show, working
@@ -42,7 +42,7 @@ def report(asked: Asked, options: Options, out: Path | None, title: str) -> None
             page.save(out)
     for line in page.summary["data"]["notes"]:
         note(line)
-    show(plain_words(str(page)))
+    show(str(page))
     show(f"report: {out}")
 
 

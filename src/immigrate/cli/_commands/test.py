@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from immigrate._version import __version__
-from immigrate.cli._errors import CommandError, listed, plain_words
+from immigrate.cli._errors import CommandError, listed
 from immigrate.cli._evidence import Options
 from immigrate.cli._outputs import check_outputs, write_json, write_text
 from immigrate.cli._screen import show, show_table, working
@@ -36,7 +36,7 @@ def test(asked: Asked, options: Options, csv: Path | None, json: Path | None) ->
 
         tested = InteractionTest(**parameters, n_jobs=options.jobs, verbose=1)
         tested.fit(question.X, question.y)
-    show(plain_words(tested.summary()))
+    show(tested.summary())
     show_evidence(tested)
     if csv is not None:
         write_text(csv, spreadsheet_csv(evidence(tested)))
@@ -101,7 +101,7 @@ def as_json(tested: Any, name: str, target: str) -> dict[str, Any]:
         "table": name,
         "target": target,
         "classes": [str(one) for one in getattr(tested, "classes_", [])],
-        "words": plain_words(tested.summary()),
+        "words": tested.summary(),
         "methods": tested.summary("methods"),
         "n_tests": tested.n_tests_,
         "detectable_size": tested.detectable_size_,
