@@ -325,7 +325,7 @@ def _of_terms(found: Findings) -> Iterator[str]:
             direction = f"; {row['direction']}" if row["direction"] else ""
         yield f"  {names}: adjusted p {p_text(row['p_adjusted'])}{size}{direction}"
     if len(selected) > MOST_NAMED:
-        yield f"  and {len(selected) - MOST_NAMED} more, in the table of {name}s"
+        yield f"  and {len(selected) - MOST_NAMED} more, in the table of {ORDER_NAMES[order]}s"
 
 
 def _of_the_measures(found: Findings) -> Iterator[str]:
