@@ -106,20 +106,6 @@ TUNED = {
     },
     # docs/measurements/robustness.md: wide tables, both cones
     "core.psd": {"WIDE": 256, "FEW": 1 / 8},
-    "core.doubly_nonnegative": {
-        "TOLERANCE": 1e-12,
-        "FIRST_HOLD": 0.01,
-        "RELEASE": 3.0,
-        "LAST_HOLD": 1e-12,
-        "MOST_CENTRES": 100,
-        "MOST_STEPS": 30,
-        "MOST_CUTS": 10,
-        "STEP_CUT": 4.0,
-        "ENOUGH": 1e-4,
-        "AT_ZERO": 1e-8,
-        "MOST_DIRECT": 200,
-        "MOST_GRADIENTS": 30,
-    },
     "core.cones": {"NEGLIGIBLE": 1e-10},
     "core.mixing": {"MOST_STEPS": 200, "SMALL_CHANGE": 1e-5},
     # benchmarks/speed/solver_passes.py

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from oracles.doubly_nonnegative import nearest_doubly_nonnegative
 
-from immigrate.core import doubly_nonnegative
 from immigrate.core.cones import (
     MATRIX_SETS,
     NONNEGATIVE,
@@ -16,14 +16,8 @@ from immigrate.core.cones import (
     oracle,
     unit,
 )
-from immigrate.core.doubly_nonnegative import (
-    Dual,
-    _newton_step,
-    _proximal_point,
-    solved_dual,
-)
 from immigrate.core.psd import WIDE, psd_part
-from immigrate.core.splitting import Spectrum
+from immigrate.core.splitting import psd_prox
 
 
 def symmetric(p):
@@ -109,13 +103,13 @@ def low_rank(p, n_samples, seed):
 def test_the_projection_onto_both_cones_meets_its_conditions(p, n_samples):
     """P is PSD and non-negative; A - P is a negative semi-definite matrix minus an N >= 0.
 
-    N is found by the function's own dual, and is nowhere positive together with P: that, with
+    N is the multiplier of the splitting, and is nowhere positive together with P: that, with
     A + N - P negative semi-definite and orthogonal to P, is the optimum.
     """
     for seed in range(8):
         A = low_rank(p, n_samples, seed)
-        found = solved_dual(A)
-        P, N = np.maximum(found.part, 0), found.N
+        found = psd_prox(A, NONNEGATIVE)
+        P, N = found.point, found.multiplier
         below = A + N - P
         assert np.linalg.eigvalsh(P).min() >= -1e-12
         assert N.min() >= 0
@@ -123,50 +117,8 @@ def test_the_projection_onto_both_cones_meets_its_conditions(p, n_samples):
         assert np.linalg.eigvalsh(below).max() <= 1e-11
         assert abs(np.vdot(below, P)) <= 1e-11
         # Where N is not unique, P is known to fewer digits than its conditions are met to.
-        np.testing.assert_allclose(MATRIX_SETS["both"].prox(A, 1.0), P, rtol=0, atol=1e-8)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_steps_of_newton_solve_their_equations(seed):
-    """Directly and by conjugate gradients: the derivative of P along the step, plus hold times it.
-
-    The derivative is that of central differences.
-    """
-    A = low_rank(6, 9, seed)
-    spectrum = Spectrum.of(A)
-    rng = np.random.default_rng(seed)
-    is_free = rng.random((6, 6)) < 0.7
-    is_free &= is_free.T
-    target = rng.standard_normal((6, 6))
-    target = np.where(is_free, target + target.T, 0.0)
-    for most_direct in (0, 100):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(doubly_nonnegative, "MOST_DIRECT", most_direct)
-            patch.setattr(doubly_nonnegative, "MOST_GRADIENTS", 100)
-            step = _newton_step(spectrum, is_free, 1e-6 * target, 0.1) * 1e6
-        np.testing.assert_array_equal(step, step.T)
-        assert np.all(step[~is_free] == 0)
-        h = 1e-6
-        change = (psd_part(A + h * step) - psd_part(A - h * step)) / (2 * h)
-        found = np.where(is_free, change, 0.0) + 0.1 * step
-        np.testing.assert_allclose(found, target, atol=1e-4 * norm(target))
-
-
-@pytest.mark.parametrize("p", [7, 15])
-def test_proximal_steps_are_those_of_their_definition(p):
-    """The point minimises |P(A + N)|^2 / 2 + hold |N - C|^2 / 2: its slopes are 0, or N is."""
-    A = low_rank(p, 6, 0)
-    centre = Dual.at(A, np.abs(low_rank(p, 6, 1)))
-    hold = 0.05
-    point = _proximal_point(A, centre, hold)
-    moved = point.N - centre.N
-    slope = point.part + hold * moved
-    rest = norm(np.maximum(point.N - slope, 0) - point.N)
-    assert rest <= hold * norm(moved)
-    values = [
-        norm(one.part) ** 2 / 2 + hold * norm(one.N - centre.N) ** 2 / 2 for one in (centre, point)
-    ]
-    assert values[1] < values[0]
+        other = nearest_doubly_nonnegative(A)
+        np.testing.assert_allclose(MATRIX_SETS["both"].prox(A, 1.0), other, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("smallest", [1e-4, 1e-8])
@@ -287,30 +239,3 @@ def test_weight_vectors_have_their_size():
         np.testing.assert_allclose(sphere, w / np.sqrt(26) / 2)
     # Even weights that sum to 1 are on the sphere as they are.
     np.testing.assert_allclose(VECTOR_SETS["sphere"].scaled(np.full(4, 0.25)), 0.25)
-
-
-@pytest.mark.parametrize("hold", [1e-2, 1.0])
-@pytest.mark.parametrize("scale", [1.0, 30.0, 300.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_line_search_ends_at_the_first_length_that_lowers_enough(hold, scale, seed):
-    """Lengths 1, 1/4, 1/16, ... of a direction of descent, by the value and its own slopes."""
-    A = low_rank(6, 9, seed)
-    here = Dual.at(A, np.abs(low_rank(6, 9, seed + 10)))
-    centre = Dual.at(A, np.abs(low_rank(6, 9, seed + 20)))
-
-    def value(N):
-        return norm(psd_part(A + N)) ** 2 / 2 + hold * norm(N - centre.N) ** 2 / 2
-
-    slope = psd_part(A + here.N) + hold * (here.N - centre.N)
-    found = doubly_nonnegative._searched(A, here, centre, hold, -scale * slope).N
-
-    def rest(N):
-        return norm(np.maximum(N - psd_part(A + N) - hold * (N - centre.N), 0) - N)
-
-    for cut in range(doubly_nonnegative.MOST_CUTS):
-        N = np.maximum(here.N - scale * slope / 4.0**cut, 0)
-        is_lower = value(N) <= value(here.N) + 1e-4 * np.vdot(slope, N - here.N)
-        if is_lower or rest(N) < rest(here.N) / 2:
-            break
-    np.testing.assert_allclose(found, N, atol=1e-12)
-    assert is_lower

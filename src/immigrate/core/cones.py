@@ -18,14 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from immigrate.arrays import Array, Mask
-from immigrate.core.doubly_nonnegative import nearest_doubly_nonnegative
 from immigrate.core.psd import WIDE, PsdPart, psd_part
-from immigrate.core.splitting import psd_prox
+from immigrate.core.splitting import Separable, psd_prox, raised_to_psd
 
 # A projection this small against what was projected is rounding, not a direction.
 NEGLIGIBLE = 1e-10
@@ -63,12 +62,6 @@ def even_sized(w: Array) -> Array:
 def nonnegative_part(A: Array) -> Array:
     """Nearest array with no negative element; for a vector this is Relief's (.)^+."""
     return np.maximum(A, 0.0)
-
-
-def doubly_nonnegative_part(A: Array) -> Array:
-    """Nearest matrix that is both positive semi-definite and element-wise non-negative."""
-    scale = norm(A)
-    return nearest_doubly_nonnegative(A / scale) * scale if scale > 0 else A
 
 
 def clipped_psd_part(A: Array) -> Array:
@@ -247,7 +240,11 @@ class Cone:
     scaled: Callable[[Array], Array] = unit
     can_warm_start: bool = False
     stand_in: Callable[[Array], Array] | None = None
-    has_formula: ClassVar[bool] = True
+
+    @property
+    def has_formula(self) -> bool:
+        """Whether the projection is one map, or else a splitting into two."""
+        return not self.is_psd or self.elements.are_free
 
     @property
     def is_projection(self) -> bool:
@@ -267,11 +264,7 @@ class Cone:
             return self.stand_in(A)
         if not self.is_psd:
             return self.elements.part(A)
-        if self.elements.are_free:
-            return psd_part(A)
-        if self.elements == NONNEGATIVE:
-            return doubly_nonnegative_part(A)
-        return psd_prox(A, self.elements).point
+        return psd_part(A) if self.has_formula else self._split(A).point()
 
     def prox(self, W: Array, step: float) -> Array:
         """Nearest point of the cone, for any step."""
@@ -279,15 +272,25 @@ class Cone:
 
     def best(self, A: Array, step: float) -> Answer:
         """The proximal point, whose own value is the largest."""
-        if self.is_psd and self.elements.are_free and len(A) >= WIDE:
+        if not self.has_formula:
+            return self._split(A)
+        if self.is_psd and len(A) >= WIDE:
             # <A, P(A)> = |P(A)|^2 for a cone; of a large matrix the norm is known first.
             part = PsdPart(A)
             return Answer(part.matrix, part.norm())
         return Answer(self.prox(A, step))
 
+    def _split(self, A: Array) -> Answer:
+        """The projection by a splitting, raised into the cone where that stopped short of it."""
+        split = psd_prox(A, self.elements)
+        point = split.point if split.apart == 0 else raised_to_psd(split.point)
+        return Answer(point, split.most)
+
     def approach(self, A: Array, step: float, aim: Aim) -> Approach:
-        """The proximal point itself."""
-        return Approach(self.prox(A, step))
+        """The proximal point itself, or a splitting that is ended when it is good enough."""
+        if self.has_formula:
+            return Approach(self.prox(A, step))
+        return approach_by_splitting(self, self.elements, A, step, aim)
 
     def value(self, W: Array) -> float:
         """No penalty."""
@@ -411,3 +414,19 @@ def gain(V: Array, A: Array, step: float, weight_set: WeightSet) -> float:
     if size <= NEGLIGIBLE:
         return -np.inf
     return (float(np.vdot(A, V)) - step * weight_set.value(V)) / size
+
+
+def approach_by_splitting(
+    weight_set: WeightSet, h: Separable, A: Array, step: float, aim: Aim
+) -> Approach:
+    """A splitting from the multiplier of a neighbour, ended when it is good enough."""
+
+    def accepted(most: float, point: Array) -> Array | None:
+        raised = raised_to_psd(point)
+        is_met = aim.is_met(most, lambda: gain(raised, A, step, weight_set))
+        return raised if is_met else None
+
+    start = None if aim.multiplier is None else step * aim.multiplier
+    split = psd_prox(A, h, step, start=start, accepted=accepted)
+    point = split.point if split.apart == 0 else raised_to_psd(split.point)
+    return Approach(point, split.most, split.multiplier / step)

@@ -29,8 +29,17 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from immigrate.arrays import Array, Mask
-from immigrate.core.cones import Aim, Answer, Approach, Cone, Elements, gain, norm, unit
-from immigrate.core.splitting import Separable, psd_prox, raised_to_psd
+from immigrate.core.cones import (
+    Aim,
+    Answer,
+    Approach,
+    Cone,
+    Elements,
+    approach_by_splitting,
+    norm,
+    unit,
+)
+from immigrate.core.splitting import Separable, psd_prox
 
 
 class Priced(Separable, Protocol):
@@ -159,16 +168,7 @@ class Penalised:
         if not self.cone.is_psd:
             point = self.penalty.prox(A, step)
             return Approach(point, norm(point))
-
-        def accepted(most: float, point: Array) -> Array | None:
-            raised = raised_to_psd(point)
-            is_met = aim.is_met(most, lambda: gain(raised, A, step, self))
-            return raised if is_met else None
-
-        start = None if aim.multiplier is None else step * aim.multiplier
-        split = psd_prox(A, self.penalty, step, start=start, accepted=accepted)
-        point = split.point if split.apart == 0 else raised_to_psd(split.point)
-        return Approach(point, split.most, split.multiplier / step)
+        return approach_by_splitting(self, self.penalty, A, step, aim)
 
     def value(self, W: Array) -> float:
         """The penalty."""
