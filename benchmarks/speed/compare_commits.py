@@ -32,7 +32,7 @@ def passes(n, p, n_threads, form):
         from immigrate.kernels import Pieces, pass_over
     except ImportError:
         from immigrate.kernels import pass_over
-        from immigrate.kernels import Pieces
+        from immigrate.kernels.pieces import Pieces
     from immigrate.core.forms import LINEAR, QUADRATIC
     form = QUADRATIC if form == "matrix" else LINEAR
     kernel = pass_over(Pieces.of(X, y, form=form), n_threads=n_threads)
