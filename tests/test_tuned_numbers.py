@@ -49,7 +49,6 @@ TUNED = {
         "MOST_ROUGH_LEVELS": 30,
     },
     "interactions.features": {"LIGHTER": 0.1, "MOST_EXPLAINED": 0.95},
-    "additive.design": {"SMOOTH_PENALTY": 1.0, "LEVEL_PENALTY": 0.3},
     "additive.moments": {
         "MOST_EXPLAINED": 0.99,
         "LARGEST_KURTOSIS": 0.1,
@@ -76,7 +75,7 @@ TUNED = {
         "FEWEST_LEFT": 0.5,
         "SMALLEST_LEFT": 0.1,
     },
-    "additive.sizes": {"CONFIDENCE": 0.95},
+    "additive.sizes": {"CONFIDENCE": 0.95, "SMOOTH_PENALTY": 1.0, "LEVEL_PENALTY": 0.3},
     "interactions.findings": {"POWER": 0.8, "N_FORMS": 4, "ESTIMATED_VARIANCE": 1.18},
     # benchmarks/size/test_at_size.py: what is screened, how fast the stages are
     "interactions.search": {

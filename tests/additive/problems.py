@@ -12,11 +12,13 @@ from immigrate.interactions.question import Question
 from immigrate.interactions.search import Search, first_round
 
 
-def encoded(X, y, weight=None, nominal=()):
+def encoded(X, y, weight=None, nominal=(), circular=()):
     weight = np.ones(len(y)) if weight is None else weight
     is_nominal = [j in nominal for j in range(X.shape[1])]
     outcome = class_outcome(np.asarray(y), int(max(y)) + 1)
-    return design_of(X.astype(np.float64), is_nominal, outcome, weight)
+    is_circular = np.isin(np.arange(X.shape[1]), circular)
+    values = X.astype(np.float64)
+    return design_of(values, is_nominal, outcome, weight, is_circular=is_circular)
 
 
 def additive_problem(n=200, p=5, n_classes=2, seed=0):

@@ -9,9 +9,9 @@ from scipy import special
 
 from immigrate.additive.effects import against_others, effect_model, logit_metric
 from immigrate.additive.families import NUMBERS, number_outcome
-from immigrate.additive.moments import Moments
+from immigrate.additive.moments import Contrast, Moments
 from immigrate.additive.null_model import fitted_on, null_model
-from immigrate.additive.residuals import Contrast, estimated_contrasts
+from immigrate.additive.residuals import estimated_contrasts
 from immigrate.additive.ridge import INTERCEPT_PENALTY
 from immigrate.additive.sizes import first_order, sizes_of
 from immigrate.additive.surfaces import shown_levels, surface

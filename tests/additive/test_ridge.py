@@ -6,7 +6,8 @@ from sklearn.linear_model import LogisticRegression
 
 from immigrate.additive import ridge
 from immigrate.additive.families import CLASSES, NUMBERS, class_outcome
-from immigrate.additive.ridge import INTERCEPT_PENALTY, information_matrix, ridge_coefficients
+from immigrate.additive.newton import information_matrix
+from immigrate.additive.ridge import INTERCEPT_PENALTY, ridge_coefficients
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))

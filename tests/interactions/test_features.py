@@ -9,11 +9,11 @@ import pytest
 import sklearn
 from additive.problems import additive_problem, encoded, mixed_problem, search_for_pairs
 
-from immigrate.additive.design import low_columns, term_columns
+from immigrate.additive.design import term_columns
 from immigrate.additive.families import number_outcome
 from immigrate.additive.moments import with_uncertainty, without_untestable
 from immigrate.additive.null_model import null_model
-from immigrate.additive.p_values import combined_log_p, form_results
+from immigrate.additive.p_values import combined_log_p, form_results, low_columns
 from immigrate.additive.ridge import INTERCEPT_PENALTY
 from immigrate.additive.rows import LazyColumns
 from immigrate.interactions.features import LIGHTER, _LeavingOut, feature_evidence

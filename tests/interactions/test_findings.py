@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from immigrate.additive.residuals import Contrast
+from immigrate.additive.moments import Contrast
 from immigrate.interactions.findings import detectable_size
 
 

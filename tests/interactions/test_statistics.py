@@ -9,9 +9,8 @@ from additive.problems import additive_problem, encoded, mixed_problem
 from oracles.moments import cleared_moments, explained_covariance, raw_covariance
 from scipy import stats
 
-from immigrate.additive.design import low_columns, own_main_effects, phi_products, term_columns
-from immigrate.additive.moments import Moments, with_uncertainty
-from immigrate.additive.newton import Matrix
+from immigrate.additive.design import own_main_effects, phi_products, term_columns
+from immigrate.additive.moments import Contrast, Matrix, Moments, with_uncertainty
 from immigrate.additive.null_model import fitted_additive_model
 from immigrate.additive.p_values import (
     combined_log_p,
@@ -19,9 +18,10 @@ from immigrate.additive.p_values import (
     kernel_log_p,
     log_saddlepoint_tail,
     log_three_moment_tail,
+    low_columns,
     score_log_p,
 )
-from immigrate.additive.residuals import Contrast, Draws
+from immigrate.additive.residuals import Draws
 from immigrate.interactions import statistics
 from immigrate.interactions.statistics import term_results
 

@@ -6,7 +6,8 @@ import numpy as np
 from scipy import stats
 
 from immigrate.additive.families import CLASSES
-from immigrate.additive.ridge import information_matrix, ridge_coefficients
+from immigrate.additive.newton import information_matrix
+from immigrate.additive.ridge import ridge_coefficients
 from immigrate.interactions.adjustments import PValues, holm
 from methods import Evidence
 

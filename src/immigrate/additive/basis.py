@@ -9,6 +9,9 @@ sample of weight two counts as two samples. Each feature has functions for two u
     main effect  its columns in the additive model: a smooth basis for every feature, and a rough
                  one for those whose effect is shown to need it.
 
+Values on a circle, such as hours, have waves that meet where it closes. Cosine and sine of a
+harmonic have the same size and the same penalty, so that it does not matter where it begins.
+
 A missing value is 0 in every function and column, the mean of a centred column, so that what is
 not known adds nothing to any product; an indicator lets missingness have its own effect.
 """
@@ -16,7 +19,7 @@ not known adds nothing to any product; an indicator lets missingness have its ow
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -78,6 +81,12 @@ class Levels:
         Whether the order of the levels means nothing.
     n_observed : float
         Number of samples with a known value, a sample of weight two counting twice.
+    is_circular : bool
+        Whether the highest level is next to the lowest one.
+    n_levels : int
+        Number of distinct observed values.
+    has_missing : bool
+        Whether the value of some sample is missing.
     """
 
     code: Codes
@@ -85,16 +94,12 @@ class Levels:
     share: Array
     is_nominal: bool
     n_observed: float
+    is_circular: bool = False
+    n_levels: int = field(init=False)
+    has_missing: bool = field(init=False)
 
-    @property
-    def n_levels(self) -> int:
-        """Number of distinct observed values."""
-        return len(self.value)
-
-    @cached_property
-    def has_missing(self) -> bool:
-        """Whether the value of some sample is missing."""
-        return bool(np.any(self.code < 0))
+    def __post_init__(self) -> None:
+        vars(self).update(n_levels=len(self.value), has_missing=bool(np.any(self.code < 0)))
 
     def per_sample(self, per_level: Array) -> Array:
         """Spread columns over levels (n_levels, k) to samples (k, n); missing becomes 0."""
@@ -103,10 +108,13 @@ class Levels:
         return padded[self.code].T
 
 
-def feature_levels(x: Array, weight: Array, is_nominal: bool = False) -> Levels:
+def feature_levels(
+    x: Array, weight: Array, is_nominal: bool = False, is_circular: bool = False
+) -> Levels:
     """Distinct observed values of `x` with the share of `weight` on each.
 
-    A feature that is one value or missing is a flag: missing is its other level.
+    A feature that is one value or missing is a flag: missing is its other level. Values on a
+    circle are to be within one period.
     """
     is_observed = ~np.isnan(x)
     value, inverse = np.unique(x[is_observed], return_inverse=True)
@@ -121,7 +129,8 @@ def feature_levels(x: Array, weight: Array, is_nominal: bool = False) -> Levels:
         value, count = value[order], count[order]
         code[is_observed] = np.argsort(order)[inverse]
     n_observed = float(count.sum())
-    return Levels(code, value, count / max(n_observed, TINY), is_nominal, n_observed)
+    share = count / max(n_observed, TINY)
+    return Levels(code, value, share, is_nominal, n_observed, is_circular)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +215,21 @@ def cosines(u: Array, n_terms: int, n_levels: int = 0) -> Array:
     return np.sqrt(2) * columns.T
 
 
+def circular_waves(u: Array, n_harmonics: int) -> Array:
+    """sqrt(2) times cos(2 pi k u) and sin(2 pi k u) for k = 1..n_harmonics: (len(u), 2 k)."""
+    angle = 2 * np.pi * np.outer(u, np.arange(1, n_harmonics + 1))
+    both = np.stack([np.cos(angle), np.sin(angle)], axis=2)
+    return np.sqrt(2) * both.reshape(len(u), -1)
+
+
 def product_functions(levels: Levels) -> tuple[LevelColumns | None, LevelColumns | None]:
     """phi_k / k as functions of the level, and the single functions beside them.
 
     The weights 1/k are those of the cosine expansion of -|u - u'|; nominal levels have no smooth
     and rough functions and weigh the same. The single functions are the normal quantile of the
     mid-rank and the sign beyond the median, with unit variance: none for nominal levels, nor for
-    few levels, whose products the phi span. A feature of one level has neither.
+    few levels, whose products the phi span, nor on a circle, which has no high side. A feature
+    of one level has neither.
     """
     n_levels, share = levels.n_levels, levels.share
     if n_levels < 2:
@@ -226,11 +243,22 @@ def product_functions(levels: Levels) -> tuple[LevelColumns | None, LevelColumns
         table = _eigenfunctions(np.eye(len(share)), share)[group]
         return LevelColumns(table.__getitem__, n_levels), None
     u = mid_ranks(share)
+    order = np.arange(1.0, N_FUNCTIONS + 1)
+    if levels.is_circular:
+        # Both waves of a harmonic have its order.
+        order = np.ceil(order / 2)
     if n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
         # With so few levels cosines are neither uncorrelated nor of unit variance; these are.
-        table = _eigenfunctions(-np.abs(u[:, None] - u), share)[:, :N_FUNCTIONS]
-        order = np.arange(1.0, table.shape[1] + 1)
-        return LevelColumns(table.__getitem__, n_levels, order=order), None
+        distance = np.abs(u[:, None] - u)
+        if levels.is_circular:
+            # Its expansion has 1 / k^2 at both waves of every harmonic k.
+            distance = distance * (1 - distance)
+        table = _eigenfunctions(-distance, share)[:, :N_FUNCTIONS]
+        return LevelColumns(table.__getitem__, n_levels, order=order[: table.shape[1]]), None
+    if levels.is_circular:
+        return centred_columns(
+            lambda places: circular_waves(u[places], N_FUNCTIONS // 2), share, order=order
+        ), None
 
     def phi(places: Codes | slice) -> Array:
         return cosines(u[places], N_FUNCTIONS, n_levels)
@@ -239,7 +267,6 @@ def product_functions(levels: Levels) -> tuple[LevelColumns | None, LevelColumns
         own = u[places]
         return np.column_stack([special.ndtri(own), np.sign(own - 0.5)])
 
-    order = np.arange(1.0, N_FUNCTIONS + 1)
     return (
         centred_columns(phi, share, is_scaled=True, order=order),
         centred_columns(single, share, is_scaled=True),
@@ -278,7 +305,12 @@ class Basis:
 
     def has_dummies(self, levels: Levels) -> bool:
         """Whether each level has a column: nominal ones, and ordered ones where they are few."""
-        return levels.is_nominal or levels.n_levels <= max(self.most_levels, 2 + self.n_cosines)
+        most = max(self.most_levels, self.n_smooth(levels))
+        return levels.is_nominal or levels.n_levels <= most
+
+    def n_smooth(self, levels: Levels) -> int:
+        """Columns without one for each level: value, cosines and square, or waves on a circle."""
+        return 2 * (self.n_cosines // 2 + 1) if levels.is_circular else 2 + self.n_cosines
 
     def n_columns(self, levels: Levels) -> int:
         """How many columns a feature has in the additive model."""
@@ -287,8 +319,7 @@ class Basis:
             return n_indicators
         if self.has_dummies(levels):
             return min(levels.n_levels, MOST_NOMINAL_DUMMIES) + n_indicators
-        # The value, the cosines and the square.
-        return 2 + self.n_cosines + n_indicators
+        return self.n_smooth(levels) + n_indicators
 
     def is_as(self, other: Basis, levels: Levels) -> bool:
         """Whether a feature has the same columns with either basis."""
@@ -350,9 +381,7 @@ def main_effect(levels: Levels, weight: Array, basis: Basis) -> MainEffect:
             table = np.eye(k)[np.minimum(np.arange(levels.n_levels), k - 1)]
             columns, penalty = centred_columns(table.__getitem__, levels.share), np.ones(k)
         else:
-            columns = centred_columns(_smooth_formula(levels, basis.n_cosines), levels.share)
-            order = np.arange(1.0, basis.n_cosines + 1)
-            penalty = np.concatenate([[1.0], order**2, [SQUARE_PENALTY]])
+            columns, penalty = _smooth_columns(levels, basis)
     is_missing = levels.code < 0
     # An indicator that is the same for all samples would be the intercept again.
     if not is_missing.any() or is_missing.all():
@@ -361,17 +390,36 @@ def main_effect(levels: Levels, weight: Array, basis: Basis) -> MainEffect:
     return MainEffect(levels.code, columns, np.append(penalty, 1.0), missing)
 
 
-def _smooth_formula(levels: Levels, n_cosines: int) -> Formula:
-    """The standardised value, clipped, cosines of its mid-rank and a square."""
+def _smooth_columns(levels: Levels, basis: Basis) -> tuple[LevelColumns, Array]:
+    """The standardised value, clipped, cosines of its mid-rank and a square, or circular waves."""
+    u, order = mid_ranks(levels.share), np.arange(1.0, basis.n_cosines + 1)
+    if levels.is_circular:
+        n_harmonics = basis.n_smooth(levels) // 2
+        penalty = np.repeat(np.arange(1.0, n_harmonics + 1) ** 2, 2)
+        return centred_columns(
+            lambda places: circular_waves(u[places], n_harmonics), levels.share
+        ), penalty
     # Squares of huge or tiny values would leave the range of floats.
     value = levels.value / np.abs(levels.value).max()
     value = value - levels.share @ value
     deviation = np.sqrt(levels.share @ value**2)
-    u = mid_ranks(levels.share)
 
-    def columns(places: Codes | slice) -> Array:
+    def formula(places: Codes | slice) -> Array:
         z, own = np.clip(value[places] / deviation, -LARGEST_Z, LARGEST_Z), u[places]
-        waves = cosines(own, n_cosines, levels.n_levels)
+        waves = cosines(own, basis.n_cosines, levels.n_levels)
         return np.column_stack([z, waves, special.ndtri(own) ** 2])
 
-    return columns
+    penalty = np.concatenate([[1.0], order**2, [SQUARE_PENALTY]])
+    return centred_columns(formula, levels.share), penalty
+
+
+def stacked(functions: list[LevelColumns | None], codes: list[Codes], rows: Rows, k: int) -> Array:
+    """The first k functions of features on some samples: (f, k, n_rows)."""
+    codes = [code[rows] for code in codes]
+    values = np.zeros((len(codes), k, len(codes[0]) if codes else 0))
+    for own, columns, code in zip(values, functions, codes):
+        if columns is not None:
+            found = columns.of(code)[:k]
+            # Features with fewer functions leave the last rows at 0.
+            own[: len(found)] = found
+    return values

@@ -7,9 +7,10 @@ missing value is 0 in every column and function, and a feature that does not var
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
@@ -26,16 +27,25 @@ from immigrate.additive.basis import (
     product_functions,
     rough_basis,
     smooth_basis,
+    stacked,
 )
 from immigrate.additive.families import Outcome, outcome_of
-from immigrate.additive.rows import ALONE, Columns, LazyColumns, Rows, Run, fits_whole, row_sum
+from immigrate.additive.rows import (
+    ALONE,
+    Columns,
+    LazyColumns,
+    Rows,
+    Run,
+    fits_whole,
+    kept_bytes,
+    row_sum,
+)
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.table import Table
 
 # Levels at which functions are looked at to count them.
 PROBED = slice(0, 32)
 ALL = slice(None)
-SMOOTH_PENALTY, LEVEL_PENALTY = 1.0, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +62,8 @@ class Design:
     singles : list of LevelColumns or None
         The normal score of each value, and on which side of the median it is; None for features
         with few levels.
+    n_own : ndarray of shape (p,)
+        How many functions each feature has.
     is_low : ndarray of shape (p, k)
         The functions that enter the score form: two of an ordered feature, all of a nominal
         one, whose functions have no order.
@@ -71,12 +83,25 @@ class Design:
         the samples have the columns of all.
     run : Run
         Threads that share blocks of rows, where there are too many for one.
+    has_single : ndarray of shape (p,)
+        Which features have single functions.
+    bases : list of Basis
+        How closely the main effect of each feature is followed.
+    n_columns : ndarray of shape (p,)
+        How many columns each feature has in the additive model.
+    tested : ndarray
+        The features that terms are made of.
+    n : float
+        Number of samples, a sample of weight two counting twice.
+    Y : ndarray of shape (n, n_logits)
+        The outcome as a matrix.
     """
 
     columns: Codes
     levels: list[Levels]
     products: list[LevelColumns | None]
     singles: list[LevelColumns | None]
+    n_own: Codes
     is_low: Mask
     outcome: Outcome
     weight: Array
@@ -86,36 +111,27 @@ class Design:
     adjusted: frozenset[int] = frozenset()
     n_for_basis: float | None = None
     run: Run = ALONE
+    has_single: Mask = field(init=False, repr=False)
+    bases: list[Basis] = field(init=False, repr=False)
+    n_columns: Codes = field(init=False, repr=False)
+    tested: Codes = field(init=False, repr=False)
+    n: float = field(init=False)
+    Y: Array = field(init=False, repr=False)
 
-    @property
-    def n(self) -> float:
-        """Number of samples, a sample of weight two counting twice."""
-        return float(self.weight.sum())
-
-    @property
-    def Y(self) -> Array:
-        """The outcome as a matrix (n, n_logits)."""
-        return self.outcome.Y
-
-    @property
-    def tested(self) -> Codes:
-        """The features that terms are made of."""
-        is_adjusted = np.isin(np.arange(len(self.levels)), list(self.adjusted))
-        return np.flatnonzero(~is_adjusted)
-
-    @cached_property
-    def n_own(self) -> Codes:
-        """How many functions each feature has; the rest of its rows are zero."""
-        sizes = [
-            0 if one is None else np.any(one.at(PROBED) != 0, axis=0).sum()
-            for one in self.products
-        ]
-        return np.array(sizes, dtype=np.intp)
-
-    @cached_property
-    def has_single(self) -> Mask:
-        """Which features have single functions: (p,)."""
-        return np.array([one is not None for one in self.singles], dtype=bool)
+    def __post_init__(self) -> None:
+        n, p = float(self.weight.sum()), len(self.levels)
+        n_for_basis = n if self.n_for_basis is None else self.n_for_basis
+        smooth, rough = smooth_basis(n_for_basis), rough_basis(n_for_basis)
+        bases = [rough if a in self.rough else smooth for a in range(p)]
+        n_columns = [basis.n_columns(own) for basis, own in zip(bases, self.levels)]
+        vars(self).update(
+            has_single=np.array([one is not None for one in self.singles], dtype=bool),
+            bases=bases,
+            n_columns=np.array(n_columns, dtype=np.intp),
+            tested=np.array([a for a in range(p) if a not in self.adjusted], dtype=np.intp),
+            n=n,
+            Y=self.outcome.Y,
+        )
 
     def phi_of(self, features: Codes, rows: Rows = ALL, k: int | None = None) -> Array:
         """The first k functions of some features on some samples: (f, k, n_rows)."""
@@ -123,27 +139,20 @@ class Design:
         # Made once and kept where there is room; else made again for the rows at hand.
         if self.phi is not None:
             return self.phi[features, :k][..., rows]
-        return _stacked(self.products, self.levels, features, rows, k)
+        chosen = [self.products[a] for a in features]
+        return stacked(chosen, [self.levels[a].code for a in features], rows, k)
 
     def single_of(self, features: Codes, rows: Rows = ALL) -> Array:
         """The single functions of some features on some samples: (f, 2, n_rows)."""
         if self.single is not None:
             return self.single[features][..., rows]
-        return _stacked(self.singles, self.levels, features, rows, N_SINGLE)
-
-    def basis(self, feature: int) -> Basis:
-        """How closely the main effect of a feature is followed."""
-        n = self.n if self.n_for_basis is None else self.n_for_basis
-        return rough_basis(n) if feature in self.rough else smooth_basis(n)
-
-    def n_additive_columns(self, feature: int) -> int:
-        """How many columns a feature has in the additive model."""
-        return self.basis(feature).n_columns(self.levels[feature])
+        chosen = [self.singles[a] for a in features]
+        return stacked(chosen, [self.levels[a].code for a in features], rows, N_SINGLE)
 
     def main_effect(self, feature: int) -> MainEffect:
         """The columns of a feature in the additive model, for as many samples as are asked for."""
         if feature not in self._main_effects:
-            effect = main_effect(self.levels[feature], self.weight, self.basis(feature))
+            effect = main_effect(self.levels[feature], self.weight, self.bases[feature])
             if len(self.weight) <= MOST_TABLED:
                 # Quickly made again, while thousands of them would fill the memory.
                 return effect
@@ -162,13 +171,15 @@ class Design:
             [[-1], *(np.full(len(one.penalty), a) for a, one in zip(features, effects))]
         ).astype(int)
 
+        n, m = len(self.weight), len(penalty)
+        if fits_whole(n, m):
+            Z = np.vstack([np.ones((1, n)), *(effect.of(ALL) for effect in effects)]).T
+            return np.ascontiguousarray(Z), penalty, owner
+
         def ones(rows: Rows) -> Array:
             return np.ones((1, len(self.weight[rows])))
 
         parts = (ones, *(effect.of for effect in effects))
-        n, m = len(self.weight), len(penalty)
-        if fits_whole(n, m):
-            return np.ascontiguousarray(np.vstack([part(ALL) for part in parts]).T), penalty, owner
         return LazyColumns(parts, (n, m), self.run), penalty, owner
 
     def samples(self, index: Codes) -> Design:
@@ -189,7 +200,16 @@ def table_design(table: Table, *, adjusted: Mask | None = None, run: Run = ALONE
     """The design of a table that was read, with its outcome and its weights as counts."""
     weight = np.ones(len(table.values)) if table.weight is None else table.weight.as_counts()
     X, outcome = table.values.astype(np.float64, copy=False), outcome_of(table.outcome, weight)
-    return design_of(X, table.reader.is_nominal, outcome, weight, adjusted=adjusted, run=run)
+    reader = table.reader
+    return design_of(
+        X,
+        reader.is_nominal,
+        outcome,
+        weight,
+        is_circular=None if reader.period is None else np.isfinite(reader.period),
+        adjusted=adjusted,
+        run=run,
+    )
 
 
 def design_of(
@@ -198,6 +218,7 @@ def design_of(
     outcome: Outcome,
     weight: Array,
     *,
+    is_circular: Mask | None = None,
     adjusted: Mask | None = None,
     run: Run = ALONE,
 ) -> Design:
@@ -205,36 +226,46 @@ def design_of(
 
     `adjusted` marks columns that are always in the null model and in no term.
     """
-    every = [feature_levels(x, weight, bool(one)) for x, one in zip(values.T, is_nominal)]
+    kept = kept_bytes()
+    on_circle = np.zeros(values.shape[1], dtype=bool) if is_circular is None else is_circular
+    every = [
+        feature_levels(x, weight, bool(nominal), bool(circular))
+        for x, nominal, circular in zip(values.T, is_nominal, on_circle)
+    ]
     columns = np.flatnonzero([levels.n_levels > 1 for levels in every])
     levels = [every[j] for j in columns]
     # Functions by what they depend on: kind, number of samples and shares of the levels.
-    known: dict[tuple[bool, float, bytes], tuple[LevelColumns | None, LevelColumns | None]] = {}
+    known: dict[tuple[Any, ...], tuple[LevelColumns | None, LevelColumns | None]] = {}
     own = []
     for one in levels:
         # Features without ties all have the same shares, and so the same functions of ranks.
-        key = (one.is_nominal, one.n_observed, blake2b(one.share.tobytes()).digest())
+        kind = (one.is_nominal, one.is_circular)
+        key = (*kind, one.n_observed, blake2b(one.share.tobytes()).digest())
         if key not in known:
             known[key] = product_functions(one)
         own.append(known[key])
     products, singles = [phi for phi, _ in own], [single for _, single in own]
-    widths = [0 if phi is None else np.shape(phi.at(PROBED))[1] for phi in products]
-    is_low = np.zeros((len(levels), max(widths, default=1)), dtype=bool)
+    at_levels = [None if phi is None else phi.at(PROBED) for phi in products]
+    widths = [0 if table is None else table.shape[1] for table in at_levels]
+    # Rows that are zero at every level are none.
+    n_own = [0 if table is None else np.any(table != 0, axis=0).sum() for table in at_levels]
+    k = max(widths, default=1)
+    is_low = np.zeros((len(levels), k), dtype=bool)
     for row, one, width in zip(is_low, levels, widths):
         # Nominal functions have no order, so that none of them is smoother than another.
         row[: width if one.is_nominal else N_SMOOTH] = True
     # All functions of all samples, where they fit in memory.
-    phi = single = None
-    if fits_whole(len(values), len(levels) * (is_low.shape[1] + N_SINGLE)):
-        features = np.arange(len(levels))
-        phi = _stacked(products, levels, features, ALL, is_low.shape[1])
-        single = _stacked(singles, levels, features, ALL, N_SINGLE)
+    codes = [one.code for one in levels]
+    is_kept = 8.0 * len(values) * len(levels) * (k + N_SINGLE) <= kept
+    phi = stacked(products, codes, ALL, k) if is_kept else None
+    single = stacked(singles, codes, ALL, N_SINGLE) if is_kept else None
     out = [] if adjusted is None else np.flatnonzero(adjusted[columns]).tolist()
     return Design(
         columns,
         levels,
         products,
         singles,
+        np.array(n_own, dtype=np.intp),
         is_low,
         outcome,
         weight,
@@ -243,25 +274,6 @@ def design_of(
         adjusted=frozenset(out),
         run=run,
     )
-
-
-def _stacked(
-    functions: list[LevelColumns | None],
-    levels: list[Levels],
-    features: Codes,
-    rows: Rows,
-    k: int,
-) -> Array:
-    """The first k functions of some features on some samples: (f, k, n_rows)."""
-    codes = [levels[a].code[rows] for a in features]
-    values = np.zeros((len(features), k, len(codes[0]) if codes else 0))
-    for own, a, code in zip(values, features, codes):
-        columns = functions[a]
-        if columns is not None:
-            found = columns.of(code)[:k]
-            # Features with fewer functions leave the last rows at 0.
-            own[: len(found)] = found
-    return values
 
 
 def phi_products(phi: Array, terms: Codes) -> Array:
@@ -290,26 +302,6 @@ def term_columns(design: Design, terms: Codes, rows: Rows = ALL, k: int | None =
     return np.concatenate([phi_products(design.phi_of(features, rows, k), position), last], axis=1)
 
 
-def low_columns(design: Design, terms: Codes, k: int | None = None) -> Mask:
-    """Which phi products of each pair, or functions of each feature, enter the score form."""
-    of_features = design.is_low[:, :k]
-    is_low = of_features[terms[:, 0]]
-    for feature in terms[:, 1:].T:
-        is_low = is_low[:, :, None] & of_features[feature][:, None, :]
-        is_low = is_low.reshape(len(terms), -1)
-    return is_low
-
-
-def column_penalty(design: Design, terms: Codes, sizes: Array) -> Array:
-    """A weak ridge on the columns of features or pairs: (b, k), given their mean squares.
-
-    Columns of features with an order already weigh by smoothness, phi_k / k. Those of a few
-    levels are taken back to one size each: no level is rougher than another.
-    """
-    has_order = np.any(design.has_single[terms], axis=1)
-    return np.where(has_order[:, None], SMOOTH_PENALTY, LEVEL_PENALTY * sizes)
-
-
 def own_main_effects(design: Design, terms: Codes, rows: Rows = ALL) -> Array:
     """G of each term: additive columns of its features, on the samples where all are known.
 
@@ -334,9 +326,10 @@ def own_main_effects(design: Design, terms: Codes, rows: Rows = ALL) -> Array:
 
 def term_squares(design: Design, terms: Codes) -> Array:
     """Weighted sums of the squares of the columns of terms: (b, k)."""
-
-    def squares(rows: slice) -> tuple[Array]:
-        return (term_columns(design, terms, rows) ** 2 @ design.weight[rows],)
-
-    n_columns = len(terms) * (design.is_low.shape[1] ** 2 + N_SINGLE)
-    return row_sum(squares, len(design.weight), n_columns, design.run)[0]
+    weight, n_columns = design.weight, len(terms) * (design.is_low.shape[1] ** 2 + N_SINGLE)
+    return row_sum(
+        lambda rows: (term_columns(design, terms, rows) ** 2 @ weight[rows],),
+        len(weight),
+        n_columns,
+        design.run,
+    )[0]

@@ -18,14 +18,14 @@ from functools import cached_property
 
 import numpy as np
 
-from immigrate.additive.design import Design, column_penalty, term_columns, term_squares
+from immigrate.additive.design import Design, term_columns, term_squares
+from immigrate.additive.newton import information_matrix
 from immigrate.additive.null_model import evident_features
 from immigrate.additive.ridge import (
     INTERCEPT_PENALTY,
     chosen_strength,
     folds_of,
     held_out_deviance,
-    information_matrix,
     ridge_coefficients,
     sample_for_folds,
 )
@@ -37,7 +37,7 @@ from immigrate.additive.rows import (
     chosen_columns,
     mapped,
 )
-from immigrate.additive.sizes import Sizes, sizes_of
+from immigrate.additive.sizes import Sizes, column_penalty, sizes_of
 from immigrate.arrays import Array, Codes
 
 Term = tuple[int, ...]

@@ -51,6 +51,10 @@ class Family(Protocol):
         """What steps (n, n_logits, d) of the linear predictor do to the means: V steps."""
         ...
 
+    def equations(self, Z: Array, Y: Array, mu: Array, weight: Array) -> tuple[Array, Array]:
+        """Both sides of a Newton step: Z'W(Y - mu), (m, n_logits), and the information."""
+        ...
+
     def information(self, Z: Array, mu: Array, weight: Array) -> Array:
         """Z'WVZ over all logits: (n_logits * m, n_logits * m), one block per pair of logits."""
         ...
@@ -99,6 +103,10 @@ class Classes:
         """Mu (s - mu's)."""
         mu = mu[:, :, None]
         return mu * (steps - np.sum(mu * steps, axis=1, keepdims=True))
+
+    def equations(self, Z: Array, Y: Array, mu: Array, weight: Array) -> tuple[Array, Array]:
+        """The gradient of the log-likelihood, and the information."""
+        return Z.T @ (weight[:, None] * (Y - mu)), self.information(Z, mu, weight)
 
     def information(self, Z: Array, mu: Array, weight: Array) -> Array:
         """The blocks of all pairs of logits."""
@@ -158,6 +166,10 @@ class Numbers:
     def moved(self, mu: Array, steps: Array) -> Array:
         """The steps themselves."""
         return steps
+
+    def equations(self, Z: Array, Y: Array, mu: Array, weight: Array) -> tuple[Array, Array]:
+        """The normal equations."""
+        return Z.T @ (weight[:, None] * (Y - mu)), self.information(Z, mu, weight)
 
     def information(self, Z: Array, mu: Array, weight: Array) -> Array:
         """Z'WZ."""

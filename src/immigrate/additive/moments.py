@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from immigrate.additive.residuals import Contrast
 from immigrate.additive.rows import ALONE, Rows, Run, row_sum
 from immigrate.arrays import Array, Codes, Mask
 
@@ -31,6 +30,78 @@ LARGEST_KURTOSIS = 0.1
 USUAL_COLUMNS = 48
 # Of the size of a main-effect column; below that nothing of it is left to take out.
 SMALLEST_MAIN_EFFECT = 1e-6
+
+
+class Explained(Protocol):
+    """A covariance F'F of the residuals of one logit, by what it does to rows A."""
+
+    def partial(self, A: Array, rows: Rows) -> Array:
+        """Products with rows A (b, k, n_rows) on some of the samples; they add up."""
+        ...
+
+    def covariance(self, total: Array) -> Array:
+        """A F'F A', (b, k, k), from the sum of all products."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """F as it is, (k, n)."""
+
+    F: Array
+
+    def partial(self, A: Array, rows: Rows) -> Array:
+        """A F'."""
+        return flat_product(A, self.F[:, rows].T)
+
+    def covariance(self, total: Array) -> Array:
+        """Its square."""
+        return np.matmul(total, total.transpose(0, 2, 1))
+
+
+def flat_product(A: Array, right: Array) -> Array:
+    """A (b, k, n) times a matrix (n, m), as one product."""
+    return (A.reshape(-1, A.shape[-1]) @ right).reshape(*A.shape[:-1], -1)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Residuals of one logit, ready for any set of product columns.
+
+    Attributes
+    ----------
+    residual : ndarray of shape (n, d)
+        w * r for each of d sets of labels, the observed ones first: U = C @ residual.
+    variance, fourth_cumulant : ndarray of shape (n,)
+        w * V and w * V (1 - 6 V): those of the weighted residuals, were they not cleared. Of
+        numbers w * omega and 2 w * omega^2, which says how few samples decide.
+    share_left : float
+        Variance of the cleared residuals as a share of that of the raw ones.
+    explained : Explained
+        F, or what stands for it; the null covariance of U is C V C' - (C F')(C F')', rows of C
+        being columns.
+    added : Explained
+        G, whose square comes back where variances are unequal; no rows for classes.
+    dispersion : float
+        Variance of a residual over the weight that its sample has in a fit: 1 for classes, the
+        mean of omega for numbers.
+    is_estimated : bool
+        Whether variances are estimated from the residuals, sample by sample.
+    """
+
+    residual: Array
+    variance: Array
+    fourth_cumulant: Array
+    share_left: float
+    explained: Explained
+    added: Explained
+    dispersion: float = 1.0
+    is_estimated: bool = False
+
+    @property
+    def curvature(self) -> float:
+        """Sum of the weights that the samples have in a fit: of wV, or of w for numbers."""
+        return float(self.variance.sum()) / self.dispersion
 
 
 @dataclass(frozen=True)

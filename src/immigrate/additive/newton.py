@@ -33,40 +33,10 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from immigrate.additive.families import CLASSES, Family
-from immigrate.additive.ridge import INTERCEPT_PENALTY, MOST_DENSE_LOGITS, information_matrix
+from immigrate.additive.moments import Explained, Matrix, flat_product
+from immigrate.additive.ridge import INTERCEPT_PENALTY, MOST_DENSE_LOGITS
 from immigrate.additive.rows import Columns, LazyColumns, Rows, block_sum
 from immigrate.arrays import Array
-
-
-class Explained(Protocol):
-    """A covariance F'F of the residuals of one logit, by what it does to rows A."""
-
-    def partial(self, A: Array, rows: Rows) -> Array:
-        """Products with rows A (b, k, n_rows) on some of the samples; they add up."""
-        ...
-
-    def covariance(self, total: Array) -> Array:
-        """A F'F A', (b, k, k), from the sum of all products."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Matrix:
-    """F as it is, (k, n)."""
-
-    F: Array
-
-    def partial(self, A: Array, rows: Rows) -> Array:
-        """A F'."""
-        return _flat_product(A, self.F[:, rows].T)
-
-    def covariance(self, total: Array) -> Array:
-        """Its square."""
-        return np.matmul(total, total.transpose(0, 2, 1))
-
-
-def _flat_product(A: Array, right: Array) -> Array:
-    return (A.reshape(-1, A.shape[-1]) @ right).reshape(*A.shape[:-1], -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,18 +63,18 @@ class CoefficientForm:
         """A V Z, logit by logit: (b, k, n_logits * m)."""
         Z, mu, weight, c = self.Z[rows], self.mu[rows], self.weight[rows], self.logit
         if mu.shape[1] == 1:
-            return _flat_product(A, self.family.spread(mu, weight, c, c, Z))
+            return flat_product(A, self.family.spread(mu, weight, c, c, Z))
         own = A * (weight * mu[:, c])
         # V_cd = mu_c [c = d] - mu_c mu_d: one product with all mu_d Z, and one with Z.
         beside = (mu[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
-        moved = -_flat_product(own, beside)
+        moved = -flat_product(own, beside)
         m = Z.shape[1]
-        moved[..., c * m : (c + 1) * m] += _flat_product(own, Z)
+        moved[..., c * m : (c + 1) * m] += flat_product(own, Z)
         return moved
 
     def covariance(self, total: Array) -> Array:
         """(A V Z L)(A V Z L)'."""
-        moved = _flat_product(total, self.root)
+        moved = flat_product(total, self.root)
         return np.matmul(moved, moved.transpose(0, 2, 1))
 
 
@@ -126,12 +96,12 @@ class NumberForm:
         """A diag(v) Z for each v, side by side."""
         Z = self.Z[rows]
         return np.concatenate(
-            [_flat_product(A, Z * variance[rows][:, None]) for variance, _ in self.parts], axis=-1
+            [flat_product(A, Z * variance[rows][:, None]) for variance, _ in self.parts], axis=-1
         )
 
     def covariance(self, total: Array) -> Array:
         """The square of their sum, each times its L."""
-        moved = _flat_product(total, np.vstack([root for _, root in self.parts]))
+        moved = flat_product(total, np.vstack([root for _, root in self.parts]))
         return np.matmul(moved, moved.transpose(0, 2, 1))
 
 
@@ -170,10 +140,10 @@ class SampleForm:
 
     def covariance(self, total: Array) -> Array:
         """The sum of the four products."""
-        on_M, on_N = _flat_product(total, self.M), _flat_product(total, self.N)
-        moved = _flat_product(on_M, self.N.T) - total * self.mu  # a X
-        shared = _flat_product(moved, self.root)
-        half = np.matmul(on_N * self.penalty, _flat_product(moved, self.solved.T).swapaxes(1, 2))
+        on_M, on_N = flat_product(total, self.M), flat_product(total, self.N)
+        moved = flat_product(on_M, self.N.T) - total * self.mu  # a X
+        shared = flat_product(moved, self.root)
+        half = np.matmul(on_N * self.penalty, flat_product(moved, self.solved.T).swapaxes(1, 2))
         # T_c + J_c, J_c = N D N'.
         own = np.matmul(on_M + on_N * self.penalty, on_N.swapaxes(1, 2))
         squares = np.matmul(total * self.mu**2, total.swapaxes(1, 2))
@@ -188,6 +158,11 @@ class SampleForm:
         half = np.sum((self.N * self.penalty) * moved.T)
         own = np.sum((self.M + self.N * self.penalty) * self.N)
         return float(np.sum(moved_root**2) + 2 * half + own - np.sum(self.mu**2))
+
+
+def information_matrix(Z: Columns, mu: Array, weight: Array, family: Family = CLASSES) -> Array:
+    """Z'WVZ over all logits: (n_logits * m, n_logits * m), one block per pair of logits."""
+    return block_sum(Z, lambda rows, own: (family.information(own, mu[rows], weight[rows]),))[0]
 
 
 class NewtonInverse(Protocol):
@@ -237,7 +212,11 @@ class CoefficientSpace:
         logits, spread = range(self.mu.shape[1]), self.family.spread
         blocks = [spread(self.mu, self.weight, d, c, Z) for d in logits]
         parts = [root[d * m : (d + 1) * m].T @ block.T for d, block in enumerate(blocks)]
-        return _low_rank(np.sum(parts, axis=0))
+        F = np.sum(parts, axis=0)
+        if F.shape[0] <= F.shape[1]:
+            return F
+        # R of F = QR has the same F'F, and no more rows than columns.
+        return linalg.qr(F, mode="r", check_finite=False)[0][: F.shape[1]]
 
     def forms(self) -> list[tuple[Explained, float]]:
         """F of each logit; with many logits, or rows that are not there, a form without F."""
@@ -347,10 +326,3 @@ def _cholesky_rows(matrix: Array) -> Array:
     # LAPACK counts pivots from 1.
     F[:, pivots - 1] = np.triu(factor)[:rank]
     return F
-
-
-def _low_rank(F: Array) -> Array:
-    """A matrix with the same F'F and no more rows than columns."""
-    if F.shape[0] <= F.shape[1]:
-        return F
-    return linalg.qr(F, mode="r", check_finite=False)[0][: F.shape[1]]

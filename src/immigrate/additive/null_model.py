@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from immigrate.additive.design import Design, term_columns, term_squares
-from immigrate.additive.families import Family
-from immigrate.additive.moments import moments_by_rows
+from immigrate.additive.moments import Contrast, moments_by_rows
 from immigrate.additive.p_values import log_three_moment_tail, score_log_p
-from immigrate.additive.residuals import Contrast, Draws, contrasts_of
+from immigrate.additive.residuals import Draws, contrasts_of
 from immigrate.additive.ridge import (
     Choice,
     chosen_strength,
     folds_of,
+    intercept_choice,
     ridge_coefficients,
     sample_for_folds,
 )
@@ -59,6 +59,8 @@ class AdditiveModel:
     coefficients : ndarray of shape (m, n_logits)
     means : ndarray of shape (n, n_logits)
         Fitted mu: probabilities of the classes, or numbers in units of their deviation.
+    deviance_explained : float
+        Share of the deviance that main effects explain on held-out samples, at least 0.
     """
 
     features: Codes
@@ -67,11 +69,7 @@ class AdditiveModel:
     intercept_deviance: float
     coefficients: Array = field(repr=False)
     means: Array = field(repr=False)
-
-    @property
-    def deviance_explained(self) -> float:
-        """Share of the deviance that main effects explain on held-out samples, at least 0."""
-        return max(0.0, 1 - self.deviance / max(self.intercept_deviance, 1e-300))
+    deviance_explained: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,16 +95,11 @@ class NullModel(AdditiveModel):
     refit_penalty: Array = field(repr=False)
     terms: tuple[tuple[int, ...], ...] = ()
 
-    @property
-    def family(self) -> Family:
-        """What kind of outcome it is fitted to."""
-        return self.design.outcome.family
-
     def contrasts(self, draws: Draws | None = None) -> list[Contrast]:
         """Cleaned residuals of the labels and of labels drawn from this model, per logit."""
-        data = self.design
+        data, family = self.design, self.design.outcome.family
         return contrasts_of(
-            self.Z, data.Y, self.means, data.weight, self.refit_penalty, self.family, draws
+            self.Z, data.Y, self.means, data.weight, self.refit_penalty, family, draws
         )
 
     def kept(self) -> AdditiveModel:
@@ -118,6 +111,7 @@ class NullModel(AdditiveModel):
             self.intercept_deviance,
             self.coefficients,
             self.means,
+            self.deviance_explained,
         )
 
 
@@ -130,8 +124,7 @@ def null_model(design: Design) -> NullModel:
 
 def fitted_additive_model(design: Design) -> NullModel:
     """The additive model with penalty, and where needed number of features, chosen by CV."""
-    n_columns = sum(map(design.n_additive_columns, range(len(design.levels))))
-    if n_columns > MOST_COLUMNS_PER_SAMPLE * design.n:
+    if design.n_columns.sum() > MOST_COLUMNS_PER_SAMPLE * design.n:
         return _screened_model(design)
     return fitted_on(design, np.arange(len(design.levels)))
 
@@ -140,16 +133,11 @@ def fitted_on(design: Design, features: Codes) -> NullModel:
     """The additive model of these features, or of none, with its penalty chosen."""
     sample = sample_for_folds(design)
     in_fold = folds_of(sample)
-    intercept = best = _intercept(sample, in_fold)
+    intercept = best = intercept_choice(sample, in_fold)
     if len(features):
         Z, penalty, _ = sample.additive_columns(features)
         best = chosen_strength(sample, Z, penalty, in_fold)
     return _fitted(design, sample, features, best, intercept)
-
-
-def _intercept(design: Design, in_fold: Array) -> Choice:
-    """The model of the class shares, or of the mean, alone."""
-    return chosen_strength(design, np.ones((len(design.weight), 1)), np.zeros(1), in_fold)
 
 
 def _fitted(
@@ -166,14 +154,17 @@ def _fitted(
     beta = ridge_coefficients(Z, design.Y, design.weight, penalty, start, family=family)
     evident = [*evident_features(design), *design.adjusted]
     share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
-    total = sample.weight.sum()
+    deviance, intercept_deviance = (
+        float(one.deviance / sample.weight.sum()) for one in (best, intercept)
+    )
     return NullModel(
         features=features,
         strength=best.strength,
-        deviance=best.deviance / total,
-        intercept_deviance=intercept.deviance / total,
+        deviance=deviance,
+        intercept_deviance=intercept_deviance,
         coefficients=beta,
         means=family.means(Z @ beta),
+        deviance_explained=max(0.0, 1 - deviance / max(intercept_deviance, 1e-300)),
         design=design,
         Z=Z,
         owner=owner,
@@ -186,7 +177,7 @@ def _screened_model(design: Design) -> NullModel:
     """Model on the features with the strongest main effects, as many as CV asks for."""
     sample = sample_for_folds(design)
     in_fold = folds_of(sample)
-    intercept = _intercept(sample, in_fold)
+    intercept = intercept_choice(sample, in_fold)
     adjusted = np.array(sorted(design.adjusted), dtype=np.intp)
     orders = [_main_effect_order(sample, sample.weight - held_out) for held_out in in_fold.T]
     best, best_count = intercept, 0
@@ -241,7 +232,7 @@ def rough_features(model: NullModel) -> frozenset[int]:
     features = [
         a
         for a in model.features.tolist()
-        if not design.basis(a).is_as(finer.basis(a), design.levels[a])
+        if not design.bases[a].is_as(finer.bases[a], design.levels[a])
     ]
     if not features:
         return frozenset()
@@ -258,7 +249,7 @@ def rough_features(model: NullModel) -> frozenset[int]:
 
 def with_term(model: NullModel, term: tuple[int, ...]) -> NullModel:
     """The model with the product columns of a found term added, refitted."""
-    design, family, terms = model.design, model.family, np.array([term])
+    design, family, terms = model.design, model.design.outcome.family, np.array([term])
     # Columns that are zero for all samples are none.
     is_real = np.flatnonzero(term_squares(design, terms)[0])
 

@@ -20,8 +20,9 @@ import numpy as np
 from scipy import special
 
 from immigrate.additive.basis import N_SINGLE
+from immigrate.additive.design import Design
 from immigrate.additive.moments import Moments
-from immigrate.arrays import Array, Mask
+from immigrate.arrays import Array, Codes, Mask
 
 # Below this p the three-moment match hands over to the saddlepoint.
 TAIL_STARTS_AT = 0.01
@@ -74,6 +75,16 @@ def form_results(moments: Moments, is_low: Mask | None = None) -> FormResult:
         *is_used[:, k:].T,
     ]
     return FormResult(np.stack(log_p), np.stack(weight)[:, :, None].astype(np.float64))
+
+
+def low_columns(design: Design, terms: Codes, k: int | None = None) -> Mask:
+    """Which phi products of each pair, or functions of each feature, enter the score form."""
+    of_features = design.is_low[:, :k]
+    is_low = of_features[terms[:, 0]]
+    for feature in terms[:, 1:].T:
+        is_low = is_low[:, :, None] & of_features[feature][:, None, :]
+        is_low = is_low.reshape(len(terms), -1)
+    return is_low
 
 
 def combined_log_p(forms: list[FormResult]) -> Array:

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.additive.families import Family
-from immigrate.additive.newton import Explained, Matrix, NumberForm, newton_inverse
-from immigrate.additive.ridge import INTERCEPT_PENALTY, information_matrix
+from immigrate.additive.moments import Contrast, Explained, Matrix
+from immigrate.additive.newton import NumberForm, information_matrix, newton_inverse
+from immigrate.additive.ridge import INTERCEPT_PENALTY
 from immigrate.additive.rows import Columns, LazyColumns, mapped, transposed_product
 from immigrate.arrays import Array
 
@@ -42,51 +43,6 @@ class Draws:
 
     n: int
     seed: int
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """Residuals of one logit, ready for any set of product columns.
-
-    Attributes
-    ----------
-    residual : ndarray of shape (n, d)
-        w * r for each of d sets of labels, the observed ones first: U = C @ residual.
-    variance, fourth_cumulant : ndarray of shape (n,)
-        w * V and w * V (1 - 6 V): those of the weighted residuals, were they not cleared. Of
-        numbers w * omega and 2 w * omega^2, which says how few samples decide.
-    share_left : float
-        Variance of the cleared residuals as a share of that of the raw ones.
-    explained : Explained
-        F, or what stands for it; the null covariance of U is C V C' - (C F')(C F')', rows of C
-        being columns.
-    added : Explained
-        G, whose square comes back where variances are unequal; no rows for classes.
-    dispersion : float
-        Variance of a residual over the weight that its sample has in a fit: 1 for classes, the
-        mean of omega for numbers.
-    is_estimated : bool
-        Whether variances are estimated from the residuals, sample by sample.
-    """
-
-    residual: Array
-    variance: Array
-    fourth_cumulant: Array
-    share_left: float
-    explained: Explained
-    added: Explained
-    dispersion: float = 1.0
-    is_estimated: bool = False
-
-    @property
-    def n_sets(self) -> int:
-        """How many sets of labels there are."""
-        return self.residual.shape[1]
-
-    @property
-    def curvature(self) -> float:
-        """Sum of the weights that the samples have in a fit: of wV, or of w for numbers."""
-        return float(self.variance.sum()) / self.dispersion
 
 
 def contrasts_of(

@@ -42,11 +42,6 @@ CROSS_VALIDATION_TOLERANCE = 1e-4
 MOST_IN_FOLDS = 20_000
 
 
-def information_matrix(Z: Columns, mu: Array, weight: Array, family: Family = CLASSES) -> Array:
-    """Z'WVZ over all logits: (n_logits * m, n_logits * m), one block per pair of logits."""
-    return block_sum(Z, lambda rows, own: (family.information(own, mu[rows], weight[rows]),))[0]
-
-
 def ridge_coefficients(
     Z: Columns,
     Y: Array,
@@ -89,22 +84,16 @@ def ridge_coefficients(
 def _newton_step(
     Z: Columns, Y: Array, weight: Array, penalty: Array, beta: Array, mu: Array, family: Family
 ) -> Array:
-    residual = weight[:, None] * (Y - mu)
+    """(Z'VZ + D)^-1 g by a Cholesky factorisation, or for many classes by conjugate gradients."""
     if beta.shape[1] > MOST_DENSE_LOGITS and beta.size > MOST_DENSE_COEFFICIENTS:
-        gradient = transposed_product(Z, residual) - penalty[:, None] * beta  # (m, n_logits)
+        gradient = transposed_product(Z, weight[:, None] * (Y - mu))  # (m, n_logits)
+        gradient -= penalty[:, None] * beta
         return conjugate_step(Z, mu, weight, penalty, gradient, family)
-
     # One pass over the rows for both: making them is half of the work.
-    def part(rows: slice, own: Array) -> tuple[Array, Array]:
-        return own.T @ residual[rows], family.information(own, mu[rows], weight[rows])
-
-    gradient, newton_matrix = block_sum(Z, part)
+    gradient, information = block_sum(
+        Z, lambda rows, own: family.equations(own, Y[rows], mu[rows], weight[rows])
+    )
     gradient = gradient - penalty[:, None] * beta
-    return penalised_step(newton_matrix, penalty, gradient)
-
-
-def penalised_step(information: Array, penalty: Array, gradient: Array) -> Array:
-    """(Z'VZ + D)^-1 g by a Cholesky factorisation; the information is written over."""
     information.flat[:: len(information) + 1] += np.tile(penalty, gradient.shape[1])
     # LAPACK itself: SciPy's wrappers take longer than the factorisation at these sizes.
     _, step, info = lapack.dposv(information, gradient.T.ravel(), lower=True, overwrite_a=True)
@@ -179,8 +168,9 @@ def _in_folds(design: Design) -> tuple[Codes, Codes, Array, list[bool]]:
     """What the order of samples depends on."""
     codes: Codes = np.array([levels.code for levels in design.levels], dtype=np.int32)
     codes = codes.reshape(-1, len(design.weight)).T
-    is_nominal = [levels.is_nominal for levels in design.levels]
-    return codes, design.outcome.strata, design.weight, is_nominal
+    # On a circle no level is the first one.
+    ignores_order = [one.is_nominal or one.is_circular for one in design.levels]
+    return codes, design.outcome.strata, design.weight, ignores_order
 
 
 def sample_order(design: Design) -> Codes:
@@ -200,6 +190,11 @@ def sample_for_folds(design: Design) -> Design:
     order = sample_order(design)
     chosen = order[np.linspace(0, n - 1, MOST_IN_FOLDS).astype(np.intp)]
     return design.samples(np.sort(chosen))
+
+
+def intercept_choice(design: Design, in_fold: Array) -> Choice:
+    """The model of the class shares, or of the mean, alone."""
+    return chosen_strength(design, np.ones((len(design.weight), 1)), np.zeros(1), in_fold)
 
 
 def chosen_strength(

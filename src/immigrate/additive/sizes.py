@@ -24,12 +24,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from immigrate.additive.moments import Moments
-from immigrate.additive.residuals import Contrast
+from immigrate.additive.design import Design
+from immigrate.additive.moments import Contrast, Moments
 from immigrate.arrays import Array, Codes
 
 CONFIDENCE = 0.95
 BISECTIONS = 50
+# A weak ridge on columns that are in no model.
+SMOOTH_PENALTY, LEVEL_PENALTY = 1.0, 0.3
 TINY = np.finfo(np.float64).tiny
 
 
@@ -121,6 +123,16 @@ def first_order(moments: list[Moments], penalty: Array, contrasts: list[Contrast
     # K one-against-the-others contrasts say K / (K - 1) times what K classes do.
     n = len(contrasts)
     return FirstOrder(forms, gain * (n - 1) / n if n > 1 else gain)
+
+
+def column_penalty(design: Design, terms: Codes, sizes: Array) -> Array:
+    """A weak ridge on the columns of features or pairs: (b, k), given their mean squares.
+
+    Columns of features with an order already weigh by smoothness, phi_k / k. Those of a few
+    levels are taken back to one size each: no level is rougher than another.
+    """
+    has_order = np.any(design.has_single[terms], axis=1)
+    return np.where(has_order[:, None], SMOOTH_PENALTY, LEVEL_PENALTY * sizes)
 
 
 def _step(moments: Moments, penalty: Array, contrast: Contrast) -> tuple[Array, Array]:

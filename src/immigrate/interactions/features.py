@@ -21,20 +21,15 @@ from functools import cached_property
 import numpy as np
 
 from immigrate.additive.basis import N_SINGLE
-from immigrate.additive.design import (
-    Design,
-    column_penalty,
-    low_columns,
-    term_columns,
-    term_squares,
-)
-from immigrate.additive.moments import Moments, with_uncertainty, without_untestable
+from immigrate.additive.design import Design, term_columns, term_squares
+from immigrate.additive.moments import Contrast, Moments, with_uncertainty, without_untestable
+from immigrate.additive.newton import information_matrix
 from immigrate.additive.null_model import EVIDENT_SHARE_IN_REFIT, NullModel, fitted_on
-from immigrate.additive.p_values import combined_log_p, form_results
-from immigrate.additive.residuals import SMALLEST_SHARE_LEFT, Contrast
-from immigrate.additive.ridge import INTERCEPT_PENALTY, information_matrix
+from immigrate.additive.p_values import combined_log_p, form_results, low_columns
+from immigrate.additive.residuals import SMALLEST_SHARE_LEFT
+from immigrate.additive.ridge import INTERCEPT_PENALTY
 from immigrate.additive.rows import LazyColumns, block_sum, row_sum
-from immigrate.additive.sizes import FirstOrder, first_order
+from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.adjustments import PValues
 from immigrate.interactions.search import Search
@@ -151,7 +146,9 @@ class _LeavingOut:
     def _inverses(self) -> tuple[Array, Array]:
         """H with the penalty of the fit, and with that of the refit."""
         model = self.model
-        information = information_matrix(model.Z, model.means, self.data.weight, model.family)
+        information = information_matrix(
+            model.Z, model.means, self.data.weight, self.data.outcome.family
+        )
         # Columns have one of two shares of the penalty; twice the smaller one tells them apart
         # whatever is rounded.
         is_light = model.refit_penalty <= 2 * EVIDENT_SHARE_IN_REFIT * model.penalty
@@ -167,7 +164,7 @@ class _LeavingOut:
         """Means and cleared residuals of the models without one of the features each."""
         outs = [np.tile(self.model.owner == a, self.model.means.shape[1]) for a in features]
         coefficients = [self._coefficients(is_out) for is_out in outs]
-        means = [self.model.family.means(logits) for logits in self._products(coefficients)]
+        means = [self.data.outcome.family.means(logits) for logits in self._products(coefficients)]
         residuals = self._cleared_residuals(means, outs)
         return [_Without(int(a), *rest) for a, *rest in zip(features, outs, means, residuals)]
 
@@ -189,7 +186,7 @@ class _LeavingOut:
 
     def _cleared_residuals(self, means: list[Array], outs: list[Mask]) -> list[Array]:
         """What the other columns leave of e: r = e - V Z_o H_o Z_o' e, (n, n_logits)."""
-        weight, family = self.data.weight, self.model.family
+        weight, family = self.data.weight, self.data.outcome.family
         errors = [self.data.Y - mu for mu in means]
 
         def gradients(rows: slice, Z: Array) -> tuple[Array, ...]:
@@ -246,7 +243,7 @@ class _LeavingOut:
             [self._solved(B[i * K + c], one.is_out).reshape(K, m, -1) for c in logits]
             for i, one in enumerate(without)
         ]
-        kind = self._estimated_sums if self.model.family.is_estimated else self._known_sums
+        kind = self._estimated_sums if self.data.outcome.family.is_estimated else self._known_sums
         sums = block_sum(
             self.model.Z,
             lambda rows, Z: tuple(
@@ -273,7 +270,7 @@ class _LeavingOut:
 
     def _outer_products(self, rows: slice, Z: Array, without: list[_Without]) -> tuple[Array, ...]:
         """B = Z'VC of each feature and logit, the blocks of all logits below each other."""
-        spread, weight = self.model.family.spread, self.data.weight[rows]
+        spread, weight = self.data.outcome.family.spread, self.data.weight[rows]
         found = []
         for one in without:
             C, mu = self._functions_of(one.feature, rows), one.mu[rows]
@@ -289,7 +286,7 @@ class _LeavingOut:
         """Sums over rows: C r, C'VC, what comes back of the others, fourth cumulants, sizes."""
         C, weight = self._functions_of(one.feature, rows), self.data.weight[rows]
         mu, r = one.mu[rows], one.r[rows, c]
-        variance, fourth_cumulant = self.model.family.cumulants(mu, weight, c)
+        variance, fourth_cumulant = self.data.outcome.family.cumulants(mu, weight, c)
         return (
             C @ (weight * r),
             (C * variance) @ C.T,
@@ -317,7 +314,7 @@ class _LeavingOut:
         self, one: _Without, c: int, sums: tuple[Array, ...], B: Array, X: Array
     ) -> Moments:
         """U and S from their sums, without the columns that cannot be tested."""
-        if self.model.family.is_estimated:
+        if self.data.outcome.family.is_estimated:
             U, raw, S, kurtosis = (part[None] for part in sums)
             S = with_uncertainty(S, raw, kurtosis)
         else:

@@ -19,8 +19,8 @@ from scipy import special
 from immigrate.additive.basis import Levels
 from immigrate.additive.design import Design, table_design, term_squares
 from immigrate.additive.effects import EffectModel, Term, effect_model
+from immigrate.additive.moments import Contrast
 from immigrate.additive.null_model import AdditiveModel, NullModel, fitted_on
-from immigrate.additive.residuals import Contrast
 from immigrate.additive.sizes import Sizes
 from immigrate.arrays import Array, Mask
 from immigrate.interactions.features import FeatureEvidence
@@ -380,7 +380,7 @@ def detectable_size(contrasts: list[Contrast], n_tests: int, alpha: float, unit:
     Examples
     --------
     >>> import numpy as np
-    >>> from immigrate.additive.residuals import Contrast
+    >>> from immigrate.additive.moments import Contrast
     >>> from immigrate.interactions.findings import detectable_size
     >>> quarter, nothing = np.full(400, 0.25), np.empty((0, 400))
     >>> even = Contrast(nothing.T, quarter, quarter, 1.0, nothing, nothing)

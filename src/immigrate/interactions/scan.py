@@ -17,8 +17,8 @@ from joblib import Parallel, delayed
 
 from immigrate.additive.basis import N_SINGLE, N_SMOOTH
 from immigrate.additive.design import Design
+from immigrate.additive.moments import Contrast
 from immigrate.additive.p_values import combined_log_p
-from immigrate.additive.residuals import Contrast
 from immigrate.additive.rows import ALONE, Run
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.question import TermSet, all_terms

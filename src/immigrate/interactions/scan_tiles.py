@@ -13,8 +13,8 @@ import numpy as np
 from scipy import special
 
 from immigrate.additive.design import Design, phi_products
+from immigrate.additive.moments import Contrast
 from immigrate.additive.p_values import FormResult, log_chi2_tail, log_three_moment_tail
-from immigrate.additive.residuals import Contrast
 from immigrate.additive.rows import Rows
 from immigrate.arrays import Array, Codes, Mask
 

@@ -19,8 +19,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from immigrate.additive.basis import N_SINGLE
 from immigrate.additive.design import Design
+from immigrate.additive.moments import Contrast
 from immigrate.additive.null_model import NullModel, with_term
-from immigrate.additive.residuals import Contrast
 from immigrate.additive.rows import ALONE, Run
 from immigrate.additive.sizes import FirstOrder
 from immigrate.arrays import Array, Codes, Mask
@@ -293,7 +293,7 @@ def _retested(search: Search, model: NullModel, tested: Round) -> Round:
 def predicted_duration(search: Search, design: Design) -> SearchDuration:
     """How long a test will take, from the shape of the data alone."""
     n, n_logits = design.Y.shape
-    m = sum(map(design.n_additive_columns, range(len(design.levels))))
+    m = int(design.n_columns.sum())
     n_terms = search.question.terms(design).n_terms
     # With more columns than that the features are screened.
     m = min(m, n // 2 + 1)

@@ -14,18 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.additive.basis import MOST_ORDERED_COLUMNS, N_FUNCTIONS, N_SINGLE
-from immigrate.additive.design import (
-    Design,
-    column_penalty,
-    low_columns,
-    own_main_effects,
-    term_columns,
-)
-from immigrate.additive.moments import moments_of, sums_of
-from immigrate.additive.p_values import combined_log_p, form_results
-from immigrate.additive.residuals import Contrast
+from immigrate.additive.design import Design, own_main_effects, term_columns
+from immigrate.additive.moments import Contrast, moments_of, sums_of
+from immigrate.additive.p_values import combined_log_p, form_results, low_columns
 from immigrate.additive.rows import LazyColumns, added, fits_whole, kept_bytes, mapped_rows
-from immigrate.additive.sizes import FirstOrder, first_order
+from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes
 
 BLOCK_BYTES = 16e6
@@ -136,7 +129,7 @@ def is_short(data: Design, contrasts: list[Contrast]) -> bool:
 def sums_per_term(data: Design, terms: Codes, contrasts: list[Contrast]) -> float:
     """How many numbers the sums of one term are, at most."""
     k = data.is_low.shape[1] ** min(terms.shape[1], 2) + N_SINGLE
-    widest = max(data.n_additive_columns(int(a)) for a in np.unique(terms))
+    widest = int(data.n_columns[terms].max())
     rows = k + terms.shape[1] * widest + 1
     # How wide the products with F are depends on the way it is kept; one column of zeros tells.
     moved = contrasts[0].explained.partial(np.zeros((1, 1, 1)), slice(0, 1)).shape[-1]
@@ -149,15 +142,11 @@ def _blocks_of_a_kind(data: Design, terms: Codes, n: int, n_sets: int) -> Iterat
     All terms of a block are padded to the widest. One nominal feature with 100 levels would
     make every pair of the table as wide as its own.
     """
-    order, (n_features, k) = terms.shape[1], data.is_low.shape
-    # Columns that main effects take; features that are in no term are not looked at.
-    n_own = np.zeros(n_features, dtype=np.intp)
-    for a in np.unique(terms):
-        n_own[a] = data.n_additive_columns(int(a))
-    is_wide = (data.n_own > N_FUNCTIONS) | (n_own > MOST_ORDERED_COLUMNS)
+    order, k = terms.shape[1], data.is_low.shape[1]
+    is_wide = (data.n_own > N_FUNCTIONS) | (data.n_columns > MOST_ORDERED_COLUMNS)
     for kind in (False, True):
         positions = np.flatnonzero(is_wide[terms].any(axis=1) == kind)
-        n_columns = k**2 + N_SINGLE + order * n_own[terms[positions]].max(initial=0)
+        n_columns = k**2 + N_SINGLE + order * data.n_columns[terms[positions]].max(initial=0)
         for block in blocks(len(positions), 8.0 * n_columns * (n + n_sets)):
             yield positions[block]
 
