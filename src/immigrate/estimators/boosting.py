@@ -17,11 +17,9 @@ from immigrate.arrays import Array
 from immigrate.checks import check_count, check_option
 from immigrate.core.cones import WeightSet
 from immigrate.durations import STEPS_OF_FIT, STEPS_OF_PATH
-from immigrate.estimators._by_partition import by_partition
-from immigrate.estimators._margin_classifier import with_mixed_input
-from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators.base import fitting
+from immigrate.estimators.base import fitting, is_lazy, lazily, with_mixed_input
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
+from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.choice import (
     CRITERIA,
     TEMPERATURES,
@@ -219,7 +217,6 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
             self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
         return self
 
-    @by_partition
     def predict(self, X: Any) -> np.ndarray:
         """Class with the largest vote.
 
@@ -231,10 +228,11 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         -------
         ndarray of shape (n_samples,)
         """
+        if is_lazy(X):
+            return lazily(self, "predict", X)
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 
-    @by_partition
     def predict_proba(self, X: Any) -> Array:
         """Share of each class in the vote.
 
@@ -246,10 +244,11 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         -------
         ndarray of shape (n_samples, n_classes)
         """
+        if is_lazy(X):
+            return lazily(self, "predict_proba", X)
         *_, last = self.staged_predict_proba(X)
         return last
 
-    @by_partition
     def decision_function(self, X: Any) -> Array:
         """Vote of ``classes_[1]`` minus vote of ``classes_[0]``, or one column per class.
 
@@ -261,6 +260,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
+        if is_lazy(X):
+            return lazily(self, "decision_function", X)
         share = self.predict_proba(X)
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
 

@@ -11,8 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.forms import Cubic
-from immigrate.estimators._margin_classifier import MarginClassifier
-from immigrate.estimators.base import fitting
+from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.margin.encoding import Columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import TripleOptions

@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array
 from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import share
-from immigrate.estimators._margin_classifier import MarginClassifier
-from immigrate.estimators.base import fitting
+from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.margin.encoding import Columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import VectorOptions

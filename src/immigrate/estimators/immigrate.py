@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 from immigrate.checks import check_option
-from immigrate.estimators._margin_classifier import MarginClassifier
-from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators.base import fitting
+from immigrate.estimators.base import MarginClassifier, fitting
+from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.encoding import Columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import FitOptions

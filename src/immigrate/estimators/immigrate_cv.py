@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
 from immigrate.durations import STEPS_OF_PATH
-from immigrate.estimators._margin_classifier import MarginClassifier
-from immigrate.estimators._matrix_model import WeightMatrixModel
-from immigrate.estimators.base import fitting
+from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
+from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.choice import (
     CRITERIA,
     TEMPERATURES,

@@ -71,7 +71,6 @@ def tasks_of(options: FitOptions, table: Table, n_steps: int = STEPS_OF_FIT) -> 
         is_kept, importances = options.screen.passed(
             in_units, solver, options.n_jobs, mismatch=encoding.mismatch
         )
-    is_out = is_used & ~is_kept
     form = options.make_form(table)
     encodings = offered_encodings(encoding.columns(is_kept), options.columns.nominal, n)
     # One size of sample for both encodings, that of the wider: their likelihoods are compared.
@@ -90,7 +89,6 @@ def tasks_of(options: FitOptions, table: Table, n_steps: int = STEPS_OF_FIT) -> 
         D,
         importances,
         form,
-        screened_out=table.values[:, is_out] if is_out.any() else None,
     )
     tasks = [task_on(options, replace(all_references, encoding=one), samples) for one in encodings]
     for task in tasks:

@@ -315,7 +315,6 @@ def kept(
         count=np.bincount(groups).astype(float),
         anchor_weight=None,
         is_anchor=None,
-        screened_out=None,
         is_summary=True,
     )
 

@@ -40,9 +40,6 @@ class References:
         What the screen said of every feature; None without a screen.
     form : Form
         How weights and differences make a distance.
-    screened_out : ndarray of shape (n, n_screened_out) or None
-        The features that did not pass the screen, as they were read: a test of pairs that saw
-        the others only would count too few.
     count : ndarray of shape (n,) or None
         How many samples each reference stands for; None is one each.
     is_anchor : ndarray of shape (n,) or None
@@ -58,7 +55,6 @@ class References:
     anchor_weight: Array | None = None
     screen_importances: Array | None = None
     form: Form = QUADRATIC
-    screened_out: Array | None = None
     count: Array | None = None
     is_anchor: Mask | None = None
     is_summary: bool = False
@@ -80,7 +76,6 @@ class References:
             values=self.values[chosen],
             codes=self.codes[chosen],
             anchor_weight=None,
-            screened_out=None,
             count=None if self.count is None else self.count[chosen],
             is_anchor=None,
         )
