@@ -57,7 +57,7 @@ def tasks_of(options: FitOptions, table: Table, n_steps: int = STEPS_OF_FIT) -> 
     codes, D = table.outcome.codes, table.anchor_weight
     encoding = Encoding.of(table, options.columns.scale)
     # Dates, identifiers and columns without a value are no features, whatever a screen says.
-    is_used = is_kept = table.reader.is_used
+    is_kept = table.reader.is_used
     importances = samples = None
     if options.screen is not None:
         # A screen has a weight per feature, and looks at a sample where that takes long too.
