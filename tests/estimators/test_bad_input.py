@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -216,7 +214,7 @@ def test_odd_tables_give_finite_answers(name, sigma, constraint, scale):
     assert np.linalg.norm(model.weight_matrix_) == pytest.approx(1)
     assert np.isfinite(model.objective_path_).all()
     for rule in ("distance", "energy"):
-        model.model_ = replace(model.model_, rule=rule)
+        model.model_ = model.model_.with_rule(rule)
         np.testing.assert_allclose(model.predict_proba(table).sum(axis=1), 1)
         assert np.isfinite(model.decision_function(table)).all()
     assert np.isfinite(model.interactions()["share"]).all()
