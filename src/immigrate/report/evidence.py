@@ -88,9 +88,9 @@ def tested(test: InteractionTest) -> dict[str, Any]:
     return {
         "why_untested": "",
         "why_no_pairs": why_no_pairs,
-        "error": adjustment_of(test._fitted_as["adjust"]).level(alpha),
         "words": test.summary(),
         "methods": test.summary("methods"),
+        "error": adjustment_of(test._fitted_as["adjust"]).level(alpha),
         "shown": features[features["p_adjusted"] <= alpha].to_dict("records"),
         "n_features": len(features),
         "n_pairs": test.n_tests_,

@@ -145,18 +145,12 @@ def _predicted(
     keeps_model: bool,
 ) -> Fold:
     train, test = split
-    predicted, probability = {}, {}
+    predicted, probability, models = {}, {}, []
     # The page speaks of the columns of the whole table.
     with collected_warnings(unsaid=ColumnWarning):
-        known, new = rows_of(X, train), rows_of(X, test)
-        model = clone(estimator).fit(known, y[train])
-        last = last_step(model)
-        methods = {type(last).__name__: (model, new)}
-        # The others learn from what the model reads, after the same first steps.
-        known, new = (read_table(last, as_last_step_gets(model, rows)) for rows in (known, new))
-        for name, other in baselines(last.column_reader_).items():
-            methods[name] = other.fit(known, y[train]), new
-        for name, (method, rows) in methods.items():
+        fits = _fitted_methods(estimator, rows_of(X, train), y[train], rows_of(X, test))
+        for name, method, rows in fits:
+            models.append(method)
             # Prediction and probability need not have the same largest class. Classes are sorted,
             # so that the place of a label is found by bisection.
             predicted[name] = np.searchsorted(classes, method.predict(rows))
@@ -164,7 +158,20 @@ def _predicted(
             probability[name] = np.zeros((len(test), len(classes)))
             places = np.searchsorted(classes, method.classes_)
             probability[name][:, places] = method.predict_proba(rows)
-    return Fold(test, predicted, probability, model if keeps_model else None)
+    return Fold(test, predicted, probability, models[0] if keeps_model else None)
+
+
+def _fitted_methods(
+    estimator: Any, X: Any, y: NDArray[Any], new: Any
+) -> Iterator[tuple[str, Any, Any]]:
+    """The model and what it is held against: name, fit, and new samples as the fit takes them."""
+    model = clone(estimator).fit(X, y)
+    last = last_step(model)
+    yield type(last).__name__, model, new
+    # The others learn from what the model reads, after the same first steps.
+    known, new = (read_table(last, as_last_step_gets(model, rows)) for rows in (X, new))
+    for name, other in baselines(last.column_reader_).items():
+        yield name, other.fit(known, y), new
 
 
 def baselines(reader: Reader) -> dict[str, Pipeline]:

@@ -33,6 +33,8 @@ def summary(context: Context) -> dict[str, Any]:
     if hasattr(model, "scores_path_"):
         columns = ["sigma", "rule", "selection_score", "is_chosen"]
         path = model.scores_path_[columns].to_dict("records")
+    # The first line; a second would say again what the page says.
+    settings = repr(context.fitted).split("\n# ")[0]
     return {
         "data": {
             "n_samples": n,
@@ -51,8 +53,7 @@ def summary(context: Context) -> dict[str, Any]:
         },
         "model": {
             "name": type(model).__name__,
-            # The first line; a second would say again what the page says.
-            "settings": repr(context.fitted).split("\n# ")[0],
+            "settings": settings,
             "chosen": {
                 name.rstrip("_"): f"{value:.4g}" if isinstance(value, float) else str(value)
                 for name, value in chosen.items()
@@ -63,7 +64,7 @@ def summary(context: Context) -> dict[str, Any]:
                 *([context.choice] if context.choice else []),
                 *words_of_test(context.asked),
             ],
-            "n_screened": reader.is_used.sum() - len(model.weight_matrix_),
+            "n_screened": reader.is_used.sum() - model.get_support().sum(),
             "path": path,
         },
         "software": [

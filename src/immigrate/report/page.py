@@ -49,13 +49,14 @@ def summarised(context: Context, title: str) -> dict[str, Any]:
     # So that a page can be made again byte by byte.
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     day = datetime.fromtimestamp(int(epoch), UTC).date() if epoch.isdigit() else date.today()
-    found: dict[str, Any] = {
+    head = {
         "format": FORMAT,
         "title": title,
         "target": context.given.outcome.name,
         "date": day.isoformat(),
         "version": __version__,
     }
+    found: dict[str, Any] = plain(head)
     for panel in PANELS.values():
         # Panels see what the page shows: cards and tables must not differ in a last digit.
         found |= plain(panel.summary(replace(context, found=found)))

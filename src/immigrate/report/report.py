@@ -136,7 +136,7 @@ class Report:
         context = _fitted_and_tested(
             given,
             estimator,
-            InteractionTest() if test is None else test,
+            test,
             cv=cv,
             n_jobs=n_jobs,
             verbose=verbose,
@@ -229,7 +229,7 @@ def _check_test(test: Any) -> None:
 def _fitted_and_tested(
     given: ReportInput,
     estimator: Any,
-    asked: InteractionTest,
+    asked: InteractionTest | None,
     *,
     cv: Any,
     n_jobs: int | None,
@@ -256,7 +256,7 @@ def _fitted_and_tested(
     table = Table.of_values(reader, values, given.outcome).features(reader.is_used)
     # A test takes samples to be independent, and those of one group are not.
     is_tested = given.groups is None or len(pd.unique(given.groups)) == len(given.groups)
-    test = None
+    test, asked = None, InteractionTest() if asked is None else asked
     if is_tested:
         if verbose:
             print_line(f"test of {model.n_features_in_} features and their pairs")
