@@ -16,7 +16,7 @@ from immigrate import (
 )
 from immigrate.datasets import make_xor
 from immigrate.estimators.weight_table import interaction_table
-from immigrate.plotting._interaction_network import (
+from immigrate.plotting.interaction_network import (
     FOUND,
     NEGATIVE,
     NOT_FOUND,

@@ -12,7 +12,8 @@ from matplotlib.text import Text
 from immigrate import ImmigrateClassifier, InteractionTest, PairEffect, PairEffectDisplay
 from immigrate.datasets import make_monk1, make_xor
 from immigrate.interactions.pair_effect import EffectAxis
-from immigrate.plotting._pair_grids import on_finer_grid, signed, window_sums
+from immigrate.plotting.pair_panels import on_finer_grid, window_sums
+from immigrate.plotting.style import signed
 
 mpl.use("Agg")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from immigrate.arrays import Array
+from immigrate.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,12 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 
 LINE_OF_SMALL_TEXT = 0.15
 """Inches."""
+
+PALENESS = 0.65
+"""Share of white in pale colours."""
+
+N_FINE = 160
+"""Points of a smooth surface along each side."""
 
 
 def require_matplotlib(name: str) -> Any:
@@ -159,3 +165,52 @@ def spaced(wanted: Array, height: float) -> Array:
             placed[i] -= push
             placed[i + 1] += push
     return placed
+
+
+def is_skewed(values: Array) -> bool:
+    """Whether positive values need a logarithmic axis to be told apart."""
+    middle = values[len(values) // 2]
+    # The upper half of the ranks spans more than four times what the lower half does.
+    return bool(values[0] > 0 and values[-1] - middle > 4 * (middle - values[0]))
+
+
+def fine_values(values: Array) -> Array:
+    """Many points from the first value to the last, even on the axis that they are drawn on."""
+    space = np.geomspace if is_skewed(values) else np.linspace
+    # geomspace may miss its ends by a rounding error, and then they would lie outside the grid.
+    return np.clip(space(values[0], values[-1], N_FINE), values[0], values[-1])
+
+
+def scale_axis(ax: Axes, which: Literal["x", "y"], values: Array) -> None:
+    """A logarithmic axis with plain numbers where values are skewed."""
+    if not is_skewed(values):
+        return
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    ax.set(**{f"{which}scale": "log"})
+    axis = {"x": ax.xaxis, "y": ax.yaxis}[which]
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def paled(colours: Array) -> Array:
+    """Colours mixed with white."""
+    return np.asarray(PALENESS + (1 - PALENESS) * colours)
+
+
+def signed(value: float, decimals: int) -> str:
+    """A number with its sign; 0 has none."""
+    # Rounded first: -0.001 would be written as -0.00.
+    value = round(value, decimals)
+    return f"{value:+.{decimals}f}".replace("-", "−") if value else "0"
+
+
+def frame_cells(ax: Axes, is_framed: Mask, **look: Any) -> None:
+    """Draw a frame around some cells, each within its cell, so that neighbours stay apart."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    frames = [Rectangle((j - 0.48, i - 0.47), 0.96, 0.94) for i, j in np.argwhere(is_framed)]
+    # One collection is drawn many times faster than as many patches.
+    ax.add_collection(PatchCollection(frames, facecolor="none", **look))

@@ -15,25 +15,24 @@ from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Mask
 from immigrate.estimators import PairEffect
-from immigrate.plotting._pair_grids import (
+from immigrate.plotting.style import (
     PALENESS,
+    PALETTE,
     fine_values,
     frame_cells,
-    on_finer_grid,
     paled,
-    remark,
     scale_axis,
-    shade_below_0,
-    shades,
+    short_names,
     signed,
-    window_sums,
 )
-from immigrate.plotting.style import PALETTE, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = "RdBu_r"
+REACH = 2
+"""Samples are near a point of a grid if they are at most so many points away along a number."""
+
 FEW = 5
 """Fewer samples near a point than this, and nothing should be read from it."""
 
@@ -110,7 +109,11 @@ class Panels:
 
     def key(self) -> list[Any]:
         """What is drawn how, for a legend."""
-        return [*self.marks(), *map(remark, self.remarks())]
+        from matplotlib.lines import Line2D
+
+        # A remark has no mark.
+        remarks = [Line2D([], [], linestyle="", label=text) for text in self.remarks()]
+        return [*self.marks(), *remarks]
 
     @property
     def key_title(self) -> str:
@@ -319,7 +322,8 @@ class CellPanels(Panels):
         counts = self.effect.counts.T  # (rows, columns)
         is_solid = self.is_sure(c).T & (counts >= FEW)
         n_rows, n_columns = counts.shape
-        colours = shades(self.mappable(), self.effect.value[c].T, is_solid)
+        colours = np.asarray(self.mappable().to_rgba(self.effect.value[c].T))
+        colours = np.where(is_solid[..., None], colours, paled(colours))
         # White: there is no sample, and no effect to colour.
         colours[counts == 0] = 1.0
         ax.pcolormesh(np.arange(n_columns), np.arange(n_rows), colours, shading="nearest")
@@ -397,3 +401,21 @@ def panels_of(effect: PairEffect, shown: list[int]) -> Panels:
     if first.has_levels or second.has_levels:
         return CurvePanels(effect.ordered(second.has_levels), shown)
     return SurfacePanels(effect, shown)
+
+
+def window_sums(counts: Array, axis: int) -> Array:
+    """Sums over the points within `REACH` along an axis."""
+    n = counts.shape[axis]
+    is_near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= REACH
+    return np.asarray(np.moveaxis(np.tensordot(is_near, counts, (1, axis)), 0, axis), dtype=float)
+
+
+def on_finer_grid(values: Array, old: tuple[Array, Array], new: tuple[Array, Array]) -> Array:
+    """Values on a grid of two numbers, interpolated linearly along either."""
+    along = np.array([np.interp(new[0], old[0], column) for column in values.T]).T
+    return np.array([np.interp(new[1], old[1], row) for row in along])
+
+
+def shade_below_0(ax: Axes, grid: tuple[Array, Array], values: Array, **look: Any) -> Any:
+    """Shade the part of a grid where values are below 0."""
+    return ax.contourf(*grid, values, levels=[min(values.min(), 0.0) - 1, 0], **look)

@@ -10,7 +10,7 @@ import numpy as np
 
 from immigrate.estimators import InteractionTest, PairEffect
 from immigrate.interactions.words import class_text
-from immigrate.plotting._pair_panels import Panels, panels_of
+from immigrate.plotting.pair_panels import Panels, panels_of
 from immigrate.plotting.style import require_matplotlib, short_names
 
 if TYPE_CHECKING:
