@@ -91,11 +91,11 @@ class ProgressLine:
 
     Examples
     --------
-    >>> from immigrate.progress import Pulse
+    >>> from immigrate.progress import ProgressLine
     >>> clock = iter([0.0, 1.0, 2.5, 3.0, 6.0])
-    >>> pulse = Pulse(print, clock=lambda: next(clock))
+    >>> line = ProgressLine(print, clock=lambda: next(clock))
     >>> for step in range(4):
-    ...     pulse.beat("fold 2 of 5", f"step {step}")
+    ...     line.beat("fold 2 of 5", f"step {step}")
     immigrate: 2 s: fold 2 of 5, step 1
     immigrate: 6 s: fold 2 of 5, step 3
     """
@@ -130,6 +130,53 @@ class ProgressLine:
         """Wipe the line on a terminal."""
         if self._width:
             print(f"\r{'':{self._width}}\r", end="", file=sys.stderr, flush=True)
+
+
+class Run:
+    """The number of threads, and who is told how far a long stage is.
+
+    Examples
+    --------
+    >>> from immigrate.progress import Run
+    >>> run = Run(say=print, seconds_between=0.0)
+    >>> run.stage = "null model"
+    null model
+    >>> run.tick(3, 4)
+    null model, 75 %
+    """
+
+    def __init__(
+        self,
+        n_jobs: int | None = None,
+        say: Callable[[str], None] | None = None,
+        seconds_between: float = 3.0,
+    ) -> None:
+        self.n_jobs, self._stage = n_jobs, ""
+        self._say, self._pause, self._last = say, seconds_between, time.monotonic()
+
+    @property
+    def stage(self) -> str:
+        """The current stage; reported when it begins, if nothing was reported for a while."""
+        return self._stage
+
+    @stage.setter
+    def stage(self, name: str) -> None:
+        self._stage = name
+        self._tell(name)
+
+    def tick(self, done: int, total: int) -> None:
+        """Part of a stage is done; reported if nothing was reported for a while."""
+        self._tell(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
+
+    def _tell(self, text: str) -> None:
+        if self._say is None or time.monotonic() - self._last < self._pause:
+            return
+        self._last = time.monotonic()
+        self._say(text)
+
+
+ALONE = Run()
+"""One thread, and no lines of progress."""
 
 
 # Of this thread: who is told, and within which stages; nobody where `verbose` says more.

@@ -6,10 +6,10 @@ import numpy as np
 
 from immigrate.additive.design import design_of
 from immigrate.additive.families import class_outcome
-from immigrate.additive.rows import Run
 from immigrate.interactions.adjustments import ADJUSTMENTS
 from immigrate.interactions.question import Question
 from immigrate.interactions.search import Search, first_round
+from immigrate.progress import Run
 
 
 def encoded(X, y, weight=None, nominal=(), circular=()):

@@ -14,10 +14,10 @@ from additive.problems import encoded
 from immigrate import InteractionTest, durations
 from immigrate.additive import rows
 from immigrate.additive.null_model import fitted_additive_model
-from immigrate.additive.rows import Run
 from immigrate.interactions import scan, scan_tiles
 from immigrate.interactions.question import every_term
 from immigrate.interactions.scan import strongest_terms
+from immigrate.progress import Run
 
 
 def wide_problem(n=60, p=150, seed=0):

@@ -179,7 +179,7 @@ def test_progress_is_told_for_each_of_several_blocks():
 
 def test_progress_is_told_every_three_seconds(monkeypatch):
     now, told = [100.0], []
-    monkeypatch.setattr("immigrate.additive.rows.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("immigrate.progress.time.monotonic", lambda: now[0])
     run = Run(say=told.append)
     run.stage = "screen"
     for second in (1.0, 2.9, 3.0, 5.9, 6.0, 8.9):

@@ -101,12 +101,6 @@ class Levels:
     def __post_init__(self) -> None:
         vars(self).update(n_levels=len(self.value), has_missing=bool(np.any(self.code < 0)))
 
-    def per_sample(self, per_level: Array) -> Array:
-        """Spread columns over levels (n_levels, k) to samples (k, n); missing becomes 0."""
-        # A missing value has the code -1, which is the last row: zeros.
-        padded = np.vstack([per_level, np.zeros((1, per_level.shape[1]))])
-        return padded[self.code].T
-
 
 def feature_levels(
     x: Array, weight: Array, is_nominal: bool = False, is_circular: bool = False

@@ -30,17 +30,9 @@ from immigrate.additive.basis import (
     stacked,
 )
 from immigrate.additive.families import Outcome, outcome_of
-from immigrate.additive.rows import (
-    ALONE,
-    Columns,
-    LazyColumns,
-    Rows,
-    Run,
-    fits_whole,
-    kept_bytes,
-    row_sum,
-)
+from immigrate.additive.rows import Columns, LazyColumns, Rows, fits_whole, kept_bytes, row_sum
 from immigrate.arrays import Array, Codes, Mask
+from immigrate.progress import ALONE, Run
 from immigrate.table import Table
 
 # Levels at which functions are looked at to count them.

@@ -31,10 +31,10 @@ from immigrate.additive.ridge import (
 )
 from immigrate.additive.rows import (
     Columns,
+    LazyColumns,
     Rows,
     beside,
     block_sum,
-    chosen_columns,
     mapped,
 )
 from immigrate.additive.sizes import Sizes, column_penalty, sizes_of
@@ -206,7 +206,7 @@ class EffectModel:
         shares = []
         for term in terms:
             is_left = np.flatnonzero([owner != term for owner in self.owners])
-            left = chosen_columns(Z, is_left)
+            left = Z.chosen(is_left) if isinstance(Z, LazyColumns) else Z[:, is_left]
             without = held_out_deviance(sample, left, self.penalty[is_left], in_fold)
             shares.append(max(0.0, without - full) / intercept)
         return np.array(shares)

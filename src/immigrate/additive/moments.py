@@ -17,8 +17,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from immigrate.additive.rows import ALONE, Rows, Run, row_sum
+from immigrate.additive.rows import Rows, row_sum
 from immigrate.arrays import Array, Codes, Mask
+from immigrate.progress import ALONE, Run
 
 MOST_EXPLAINED = 0.99
 """A column or direction of which main effects explain more has no interaction left to show,

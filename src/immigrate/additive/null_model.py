@@ -102,18 +102,6 @@ class NullModel(AdditiveModel):
             self.Z, data.Y, self.means, data.weight, self.refit_penalty, family, draws
         )
 
-    def kept(self) -> AdditiveModel:
-        """What a fitted test keeps, with features as columns of the user's table."""
-        return AdditiveModel(
-            self.design.columns[self.features],
-            self.strength,
-            self.deviance,
-            self.intercept_deviance,
-            self.coefficients,
-            self.means,
-            self.deviance_explained,
-        )
-
 
 def null_model(design: Design) -> NullModel:
     """The additive model, with the rough basis for the features that need it."""

@@ -8,7 +8,6 @@ block.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,7 @@ import sklearn
 from joblib import Parallel, delayed
 
 from immigrate.arrays import Array, Codes
+from immigrate.progress import ALONE, Run
 
 Rows = slice | Codes
 Sum = TypeVar("Sum")
@@ -27,53 +27,6 @@ Sum = TypeVar("Sum")
 # Of the working memory: what may be kept as a whole, and what one block of rows may take.
 KEPT_SHARE, BLOCK_SHARE = 1 / 8, 1 / 64
 FEWEST_ROWS = 64
-
-
-class Run:
-    """The number of threads, and who is told how far a long stage is.
-
-    Examples
-    --------
-    >>> from immigrate.additive.rows import Run
-    >>> run = Run(say=print, seconds_between=0.0)
-    >>> run.stage = "null model"
-    null model
-    >>> run.tick(3, 4)
-    null model, 75 %
-    """
-
-    def __init__(
-        self,
-        n_jobs: int | None = None,
-        say: Callable[[str], None] | None = None,
-        seconds_between: float = 3.0,
-    ) -> None:
-        self.n_jobs, self._stage = n_jobs, ""
-        self._say, self._pause, self._last = say, seconds_between, time.monotonic()
-
-    @property
-    def stage(self) -> str:
-        """The current stage; reported when it begins, if nothing was reported for a while."""
-        return self._stage
-
-    @stage.setter
-    def stage(self, name: str) -> None:
-        self._stage = name
-        self._tell(name)
-
-    def tick(self, done: int, total: int) -> None:
-        """Part of a stage is done; reported if nothing was reported for a while."""
-        self._tell(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
-
-    def _tell(self, text: str) -> None:
-        if self._say is None or time.monotonic() - self._last < self._pause:
-            return
-        self._last = time.monotonic()
-        self._say(text)
-
-
-ALONE = Run()
-"""One thread, and no lines of progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,11 +165,6 @@ def transposed_product(Z: Columns, values: Array) -> Array:
     flat = values.reshape(len(values), -1)
     (total,) = block_sum(Z, lambda rows, own: (own.T @ flat[rows],))
     return total.reshape(Z.shape[1], *values.shape[1:])
-
-
-def chosen_columns(Z: Columns, columns: Codes) -> Columns:
-    """Some columns of a matrix."""
-    return Z.chosen(columns) if isinstance(Z, LazyColumns) else Z[:, columns]
 
 
 def beside(Z: Columns, parts: list[Callable[[Rows], Array]], n_columns: int) -> Columns:

@@ -47,11 +47,6 @@ class Sizes:
         """The same in another unit."""
         return Sizes(unit * self.size, unit * self.low, unit * self.high)
 
-    def filled(self, others: Sizes) -> Sizes:
-        """With those of `others` where these are NaN."""
-        pairs = ((self.size, others.size), (self.low, others.low), (self.high, others.high))
-        return Sizes(*(np.where(np.isnan(own), other, own) for own, other in pairs))
-
 
 def sizes_of(q: Array, trace: Array, second: Array, along: Array) -> Sizes:
     """Sizes from b'Mb, tr(MK), tr(MKMK) and b'MKMb, arrays of one length.
@@ -137,7 +132,8 @@ def column_penalty(design: Design, terms: Codes, sizes: Array) -> Array:
 
 def _step(moments: Moments, penalty: Array, contrast: Contrast) -> tuple[Array, Array]:
     """The four forms (4, b) and the gain (b,) of one contrast."""
-    curvature, dispersion = contrast.curvature, contrast.dispersion
+    dispersion = contrast.dispersion
+    curvature = float(contrast.variance.sum()) / dispersion
     # Of the observed labels alone: sets that were drawn have no effect to be measured.
     M, U = moments.S / (dispersion * curvature), moments.U[:, :, 0] / curvature
     penalised, own = M.copy(), np.arange(M.shape[1])

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.additive.design import table_design
 from immigrate.additive.null_model import null_model
-from immigrate.additive.rows import Run
 from immigrate.checks import (
     FROM_DTYPE,
     check_count,
@@ -35,7 +34,7 @@ from immigrate.interactions.search import Search, predicted_duration, silent, te
 from immigrate.interactions.words import methods_paragraph, of_the_null_model, plain_summary
 from immigrate.kernels.threads import one_blas_thread
 from immigrate.outcomes import check_class_sizes
-from immigrate.progress import print_line, report_progress
+from immigrate.progress import Run, print_line, report_progress
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Table, read_training_table
 from immigrate.table.weights import refuse_repeated, sample_counts
@@ -231,8 +230,8 @@ class InteractionTest(StoredEstimator):
         InteractionTest
             This test, fitted.
         """
+        self._check_parameters()
         with fitting(self):
-            self._check_parameters()
             table = read_training_table(
                 self,
                 X,
@@ -251,9 +250,8 @@ class InteractionTest(StoredEstimator):
             weight = sample_counts(table.outcome, table.values, sample_weight)
             # Samples of weight 0 were never seen: they take no part, not even in a split.
             table = replace(table, weight=weight).counted()
-            findings = self._findings(table)
+            self._test(table)
             table.keep_on(self)
-            self._keep(findings)
         return self
 
     @one_blas_thread()
@@ -352,8 +350,8 @@ class InteractionTest(StoredEstimator):
         if self.pairs is not None and self.order == 3:
             raise ValueError("pairs chooses among pairs; with order=3 all triples are tested.")
 
-    def _findings(self, table: Table) -> Findings:
-        """Question, design, null model, terms, features, effects: all that the test does."""
+    def _test(self, table: Table) -> None:
+        """Question, design, null model, terms, features, findings: all that the test does."""
         # `report_progress` decides itself how often it speaks.
         run = Run(self.n_jobs, *((self._say,) if self.verbose else (report_progress, 0.0)))
         say = self._say if self.verbose else silent
@@ -384,15 +382,11 @@ class InteractionTest(StoredEstimator):
             features = feature_evidence(search, null)
             run.stage = "sizes of effects"
             parameters = {name: getattr(self, name) for name in REMEMBERED}
-            return findings_of(search, null, terms, features, table, held_out, parameters)
-
-    def _keep(self, findings: Findings) -> None:
-        """Write what was found; the end of a fit, so that one that fails changes nothing."""
-        self.table_, self.selected_ = findings.table, findings.selected
-        self.features_ = findings.features
-        self.additive_model_, self.n_tests_ = findings.additive_model, findings.n_tests
-        self.detectable_size_ = findings.detectable_size
-        self._effect_source, self._fitted_as = findings.effects, dict(findings.parameters)
+            found = findings_of(search, null, terms, features, table, held_out, parameters)
+        self.table_, self.selected_, self.features_ = found.table, found.selected, found.features
+        self.additive_model_, self.n_tests_ = found.additive_model, found.n_tests
+        self.detectable_size_ = found.detectable_size
+        self._effect_source, self._fitted_as = found.effects, parameters
 
     def _say(self, text: str) -> None:
         print_line(f"InteractionTest: {text}.")
@@ -423,9 +417,8 @@ def fitted_on_table(test: InteractionTest, table: Table) -> InteractionTest:
     sizes = np.bincount(table.outcome.codes, minlength=len(classes))
     check_class_sizes(classes, sizes, least=1)
     test._check_parameters()
-    findings = test._findings(table)
+    test._test(table)
     test.classes_ = classes
     test.n_features_in_ = table.values.shape[1]
     test.feature_names_in_ = np.array(table.reader.names, dtype=object)
-    test._keep(findings)
     return test

@@ -250,7 +250,15 @@ def findings_of(
         every.head(MOST_LISTED),
         every[every["is_found"]].drop(columns=["rank", "is_exact", "is_found"]),
         feature_table(features, design, names, effects, in_terms),
-        null.kept(),
+        AdditiveModel(
+            design.columns[null.features],
+            null.strength,
+            null.deviance,
+            null.intercept_deviance,
+            null.coefficients,
+            null.means,
+            null.deviance_explained,
+        ),
         n_tests,
         detectable_size(features.contrasts, n_tests, search.alpha, design.outcome.unit),
         # One more pair hardly moves the choice, and choosing is most of the work.
@@ -336,7 +344,12 @@ def feature_table(
     columns = design.columns[tested.features]
     measured, _ = effects.measured([(int(column),) for column in columns])
     # Features that are not in the model of effects have the size of a single step.
-    sizes = measured.filled(tested.effects.sizes().times(design.outcome.unit))
+    step = tested.effects.sizes().times(design.outcome.unit)
+    sizes = Sizes(
+        np.where(np.isnan(measured.size), step.size, measured.size),
+        np.where(np.isnan(measured.low), step.low, measured.low),
+        np.where(np.isnan(measured.high), step.high, measured.high),
+    )
     directions = [""] * len(columns)
     for i in np.flatnonzero(tested.is_shown):
         # What is not shown on its own may go either way there.

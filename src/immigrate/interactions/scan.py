@@ -19,7 +19,6 @@ from immigrate.additive.basis import N_SINGLE, N_SMOOTH
 from immigrate.additive.design import Design
 from immigrate.additive.moments import Contrast
 from immigrate.additive.p_values import combined_log_p
-from immigrate.additive.rows import ALONE, Run
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.question import TermSet, all_terms
 from immigrate.interactions.scan_tiles import (
@@ -32,6 +31,7 @@ from immigrate.interactions.scan_tiles import (
     marginal,
     side_of,
 )
+from immigrate.progress import ALONE, Run
 
 TILE_BYTES = 2.2e6
 LARGEST_TILE_SIDE = 512

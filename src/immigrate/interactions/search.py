@@ -15,28 +15,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 from immigrate.additive.basis import N_SINGLE
 from immigrate.additive.design import Design
-from immigrate.additive.moments import Contrast
 from immigrate.additive.null_model import NullModel, with_term
-from immigrate.additive.rows import ALONE, Run
 from immigrate.additive.sizes import FirstOrder
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import SearchDuration, SearchSize, exceeds_exact_tests
 from immigrate.interactions.adjustments import Adjustment, PValues
 from immigrate.interactions.question import ORDER_NAMES, Question, TermSet, every_term
 from immigrate.interactions.scan import strongest_terms
-from immigrate.interactions.statistics import TermResult, is_short, term_results
-from immigrate.progress import warn_user
+from immigrate.interactions.statistics import TermResult, exact_results
+from immigrate.progress import ALONE, Run, warn_user
 
 # What is worth an exact p-value: approximate p below this, within these counts.
 REFINED_BELOW = 1e-3
 FEWEST_REFINED, MOST_REFINED = 1_000, 20_000
 MOST_LISTED = 100_000
 """Terms that a round lists, the strongest."""
-MOST_CHUNKS, TERMS_PER_CHUNK = 16, 128
 # The null model must not outgrow the data: 18 columns per pair, half the samples at most.
 MOST_FOUND_COLUMNS_PER_SAMPLE = 0.5
 MOST_FOUND = 50
@@ -183,40 +180,6 @@ def first_round(search: Search, model: NullModel, among: TermSet) -> Round:
     return _sorted(scanned.terms, result, np.arange(len(scanned.terms)) < count, n_tests)
 
 
-def exact_results(
-    design: Design,
-    terms: Codes,
-    contrasts: list[Contrast],
-    run: Run,
-    *,
-    with_effects: bool = False,
-) -> TermResult:
-    """`term_results`, in parallel over chunks that do not depend on the number of workers."""
-    run.stage = f"exact tests of {len(terms):,} terms"
-    if not is_short(design, contrasts):
-        # Threads share the rows instead.
-        return term_results(design, terms, contrasts, with_effects=with_effects)
-    # Not by the number of workers: so the sums, and p-values to the last bit, do not depend on it.
-    n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
-    threads = Parallel(n_jobs=run.n_jobs, require="sharedmem", return_as="generator")
-    parts = []
-    for part in threads(
-        delayed(term_results)(design, chunk, contrasts, with_effects=with_effects)
-        for chunk in np.array_split(terms, n_chunks)
-    ):
-        parts.append(part)
-        run.tick(len(parts), n_chunks)
-    return TermResult(
-        statistic=np.concatenate([part.statistic for part in parts]),
-        log_p=np.concatenate([part.log_p for part in parts]),
-        smallest_null_log_p=np.min([part.smallest_null_log_p for part in parts], axis=0),
-        effects=FirstOrder(
-            np.concatenate([part.effects.forms for part in parts], axis=1),
-            np.concatenate([part.effects.gain for part in parts]),
-        ),
-    )
-
-
 def _sorted(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) -> Round:
     """The terms in order of evidence, those with an exact p-value first."""
     # The last key is the first to count: exact p-values come before approximate ones.
@@ -262,7 +225,15 @@ def one_by_one(search: Search, model: NullModel, tested: Round) -> tuple[list[Fo
                 UserWarning,
             )
             break
-        tested = _retested(search, model, tested)
+        # Approximate p-values are not computed again: these terms cannot be found any more.
+        is_left = tested.is_exact & (np.arange(len(tested.terms)) > 0)
+        terms, n_left = tested.terms[is_left], tested.n_tests - 1
+        if not len(terms):
+            break
+        # The term that was found is no test any more; all others still count, listed or not.
+        contrasts = model.contrasts(search.adjustment.draws)
+        result = exact_results(model.design, terms, contrasts, search.run)
+        tested = _sorted(terms, result, np.ones(len(terms), dtype=bool), n_left)
     return found, model
 
 
@@ -272,22 +243,6 @@ def at_once(search: Search, tested: Round) -> list[Found]:
     which = np.flatnonzero(adjusted <= np.log(search.alpha) + ROUNDING)
     rows = zip(*(x[which].tolist() for x in (tested.statistic, tested.log_p, adjusted)))
     return [Found(tuple(term), *row) for term, row in zip(tested.terms[which].tolist(), rows)]
-
-
-def _retested(search: Search, model: NullModel, tested: Round) -> Round:
-    """The terms other than the first, tested against the grown model."""
-    # Approximate p-values are not computed again: these terms cannot be found any more.
-    is_left = tested.is_exact.copy()
-    is_left[0] = False
-    terms, is_exact = tested.terms[is_left], tested.is_exact[is_left]
-    if not len(terms):
-        none = np.empty(0)
-        nothing = TermResult(none, none, none, FirstOrder(np.empty((4, 0)), none))
-        return _sorted(terms, nothing, is_exact, 0)
-    contrasts = model.contrasts(search.adjustment.draws)
-    result = exact_results(model.design, terms, contrasts, search.run)
-    # The term that was found is no test any more; all others still count, listed or not.
-    return _sorted(terms, result, is_exact, tested.n_tests - 1)
 
 
 def predicted_duration(search: Search, design: Design) -> SearchDuration:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from immigrate.additive.basis import MOST_ORDERED_COLUMNS, N_FUNCTIONS, N_SINGLE
 from immigrate.additive.design import Design, own_main_effects, term_columns
@@ -20,10 +21,12 @@ from immigrate.additive.p_values import combined_log_p, form_results, low_column
 from immigrate.additive.rows import LazyColumns, added, fits_whole, kept_bytes, mapped_rows
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes
+from immigrate.progress import Run
 
 BLOCK_BYTES = 16e6
 # Rows of a block where samples are many, and columns that a term has, more or less.
 BLOCK_ROWS, COLUMNS_OF_A_TERM = 8192, 48
+MOST_CHUNKS, TERMS_PER_CHUNK = 16, 128
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,41 @@ class TermResult:
     log_p: Array
     smallest_null_log_p: Array
     effects: FirstOrder
+
+
+def exact_results(
+    design: Design,
+    terms: Codes,
+    contrasts: list[Contrast],
+    run: Run,
+    *,
+    with_effects: bool = False,
+) -> TermResult:
+    """`term_results`, in parallel over chunks that do not depend on the number of workers."""
+    run.stage = f"exact tests of {len(terms):,} terms"
+    if not is_short(design, contrasts):
+        # Threads share the rows instead.
+        return term_results(design, terms, contrasts, with_effects=with_effects)
+    # Not by the number of workers: so the sums, and p-values to the last bit, do not depend on it.
+    n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
+    threads = Parallel(n_jobs=run.n_jobs, require="sharedmem", return_as="generator")
+    parts = []
+    for part in threads(
+        delayed(term_results)(design, chunk, contrasts, with_effects=with_effects)
+        for chunk in np.array_split(terms, n_chunks)
+    ):
+        parts.append(part)
+        if n_chunks > 1:
+            run.tick(len(parts), n_chunks)
+    return TermResult(
+        statistic=np.concatenate([part.statistic for part in parts]),
+        log_p=np.concatenate([part.log_p for part in parts]),
+        smallest_null_log_p=np.min([part.smallest_null_log_p for part in parts], axis=0),
+        effects=FirstOrder(
+            np.concatenate([part.effects.forms for part in parts], axis=1),
+            np.concatenate([part.effects.gain for part in parts]),
+        ),
+    )
 
 
 def term_results(

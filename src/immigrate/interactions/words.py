@@ -152,7 +152,8 @@ class Side:
         # Beyond the quartiles: half of the samples are far, half are near.
         far = np.abs(u - 0.5)
         per_level = np.column_stack([np.sign(u - 0.5), np.sign(far - 0.25)])
-        return self.levels.per_sample(per_level)
+        # A missing value has the code -1, which is the last row: zeros.
+        return np.vstack([per_level, np.zeros((1, 2))])[self.levels.code].T
 
     def spread(self, f: Array, weight: Array) -> float:
         """How closely values f (n,) follow the levels, or the patterns."""
