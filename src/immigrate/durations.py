@@ -22,6 +22,8 @@ MOST_FEATURES_UNSCREENED, FEWEST_FEATURES_ANNOUNCED = 150, 500
 # A step of a fit up to this long, in seconds of one core, is taken over all pairs: some tens of
 # seconds for a fit. And what the choice of sigma for prototypes may take.
 MOST_STEP_SECONDS, MOST_JUDGING_SECONDS = 3.0, 10.0
+# Below so many steps times (samples times columns) squared a fit takes seconds, and no estimate.
+LEAST_WORK_ANNOUNCED = 1e10
 # Steps of a fit and of a path of sigma, roughly: 5 to 11, and 33 to 67, were counted.
 STEPS_OF_FIT, STEPS_OF_PATH = 10, 50
 # Matrix products that take as long as one eigenvalue decomposition. Measured at 256 to 2,000
@@ -81,7 +83,9 @@ def announce(name: str, seconds: float, advice: str) -> None:
         print(f"{name}: about {in_words(seconds)}; {advice}.", file=sys.stderr, flush=True)
 
 
-def words_of_long_fit(n_samples: int, n_features: int, seconds: float) -> str:
+def words_of_long_fit(
+    n_samples: int, n_features: int, seconds: float, *, has_pairs: bool = True
+) -> str:
     """What the log says before a fit that takes long, with the remedy; "" where it is short.
 
     Examples
@@ -90,7 +94,7 @@ def words_of_long_fit(n_samples: int, n_features: int, seconds: float) -> str:
     >>> words_of_long_fit(1000, 30, 8.0)
     ''
     """
-    if n_features >= FEWEST_FEATURES_ANNOUNCED:
+    if has_pairs and n_features >= FEWEST_FEATURES_ANNOUNCED:
         return (
             f"immigrate: {n_features} features make {n_features * (n_features + 1) // 2:,} "
             f"weights: about {in_words(seconds)}. screen='im4e' lets the strongest features enter "

@@ -225,10 +225,11 @@ class TestLevels:
         np.testing.assert_array_equal(given.weight_matrix_, plain.weight_matrix_)
 
     def test_levels_are_offered_where_samples_can_pay_for_them(self):
-        encoding = Encoding(np.ones(2), np.array([0, 30]))
-        assert len(offered_encodings(encoding, "auto", 61)) == 1
-        assert len(offered_encodings(encoding, "auto", 62)) == 2
-        assert len(offered_encodings(Encoding(np.ones(1), np.array([2])), "auto", 100)) == 1
+        encoding, is_kept = Encoding(np.ones(2), np.array([0, 30])), np.ones(2, dtype=bool)
+        assert len(offered_encodings(encoding, is_kept, "auto", 61)) == 1
+        assert len(offered_encodings(encoding, is_kept, "auto", 62)) == 2
+        flag = Encoding(np.ones(1), np.array([2]))
+        assert len(offered_encodings(flag, np.array([True]), "auto", 100)) == 1
 
     @every_classifier
     def test_one_nominal_column_alone(self, make):

@@ -19,7 +19,7 @@ from immigrate import (
 )
 from immigrate.datasets import make_xor
 from immigrate.kernels.compiling import log_once
-from immigrate.margin import growing
+from immigrate.margin import growing, path
 from immigrate.margin.growing import Samples, Size, groups_of, sample_sizes
 
 HALF = Descent(n_anchors=600, n_references=600)
@@ -122,7 +122,8 @@ def test_the_stated_error_covers_the_difference_from_the_exact_fit(large, exact)
 
 
 def test_a_sample_grows_until_its_error_is_small(large, monkeypatch, capsys):
-    monkeypatch.setattr(growing, "FIRST_SIZE", 150)
+    for module in (growing, path):
+        monkeypatch.setattr(module, "FIRST_SIZE", 150)
     monkeypatch.setattr(growing, "MOST_STEP_SECONDS", 1e-3)
     ImmigrateClassifier(random_state=0, verbose=True).fit(*large)
     lines = [line for line in capsys.readouterr().out.splitlines() if "standard error" in line]
@@ -211,11 +212,20 @@ def test_groups_hold_the_same_share_of_classes_and_anchors():
         assert max(sums) - min(sums) <= 2
 
 
-@pytest.mark.parametrize("model", [ImmigrateClassifier(), ImmigrateClassifierCV()])
+@pytest.mark.parametrize(
+    "model",
+    [
+        ImmigrateClassifier(),
+        ImmigrateClassifierCV(),
+        IM4EClassifier(),
+        CubicImmigrateClassifier(),
+    ],
+)
 def test_a_fit_of_minutes_says_so_at_once_and_how_to_shorten_it(model, large, monkeypatch, caplog):
     model.fit(*large)
     assert not caplog.records
     monkeypatch.setattr(durations, "LONG_SECONDS", 1e-4)
+    monkeypatch.setattr(path, "LEAST_WORK_ANNOUNCED", 0.0)
     log_once.cache_clear()
     model.fit(*large)
     (record,) = caplog.records

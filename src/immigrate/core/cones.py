@@ -339,13 +339,10 @@ class Oracle:
         multiplier: Array | None = None,
     ) -> None:
         self._weights = weights
+        # Whether there is a best W at all.
+        self.has_direction = weights is not None
         self.gap = gap
         self.multiplier = multiplier
-
-    @property
-    def has_direction(self) -> bool:
-        """Whether there is a best W at all."""
-        return self._weights is not None
 
     @property
     def weights(self) -> Array | None:

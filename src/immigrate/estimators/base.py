@@ -20,6 +20,7 @@ from immigrate.margin.model import MarginModel
 from immigrate.margin.problem import Fit
 from immigrate.progress import ProgressLine, reporting_progress
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names
+from immigrate.solvers import Stop
 from immigrate.table import Table, read_table
 
 
@@ -206,15 +207,18 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         table.keep_on(self)
         self.model_ = model
         solution, seen = fit.solution, fit.task.references
-        self.n_anchors_ = len(seen.anchor_codes)
-        n_seen = len(seen.codes) if seen.count is None else np.count_nonzero(seen.count)
-        self.n_references_ = int(n_seen)
-        self.weight_error_ = np.sqrt(seen.encoding.folded(fit.error**2))
+        # Of a sample some are anchors, and some count as references.
+        n, is_anchor, count = len(seen.codes), seen.is_anchor, seen.count
+        self.n_anchors_ = n if is_anchor is None else int(np.count_nonzero(is_anchor))
+        self.n_references_ = n if count is None else int(np.count_nonzero(count))
+        self.weight_error_ = np.zeros((seen.values.shape[1],) * np.ndim(solution.weights))
+        if fit.error is not None:
+            self.weight_error_ = np.sqrt(seen.encoding.folded(fit.error**2))
         self.objective_path_ = np.array(solution.objective_path)
         self.gap_ = solution.gap
         # A start that is already stationary takes no step; scikit-learn wants at least 1.
-        self.n_iter_ = max(solution.n_iter, 1)
-        self.converged_ = solution.converged
+        self.n_iter_ = max(len(solution.objective_path) - 1, 1)
+        self.converged_ = solution.stop is Stop.TOLERANCE
 
 
 def with_mixed_input(tags: Tags) -> Tags:

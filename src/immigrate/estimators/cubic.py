@@ -191,8 +191,9 @@ class CubicImmigrateClassifier(MarginClassifier):
             model, fit = fitted(options, table, self.sigma, None, rule)
             self._adopt(table, model, fit)
             form = self._form(model.references)
-            self.weight_error_ = form.matrix(fit.error)
-            self.triple_weight_error_ = form.triple_weights(fit.error)
+            error = np.zeros_like(fit.solution.weights) if fit.error is None else fit.error
+            self.weight_error_ = form.matrix(error)
+            self.triple_weight_error_ = form.triple_weights(error)
             self.fit_sigma_ = fit.sigma
         return self
 

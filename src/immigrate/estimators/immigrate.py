@@ -196,7 +196,9 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         """
         with fitting(self):
             rule = check_option("rule", self.rule, RULES)
-            penalty = resolved_penalty(self.penalty, self.constraint)
+            penalty = self.penalty
+            if penalty is not None:
+                penalty = resolved_penalty(penalty, self.constraint)
             options = FitOptions.of(self)
             table = options.read(self, X, y, sample_weight)
             self._adopt(table, *fitted(options, table, self.sigma, penalty, rule))

@@ -198,8 +198,11 @@ class Encoding:
         return Encoding(self.units, self.n_levels, by_level=True)
 
 
-def offered_encodings(encoding: Encoding, nominal: str, n_samples: int) -> list[Encoding]:
-    """What a fit is tried with; leave-one-out chooses where there are two."""
+def offered_encodings(
+    encoding: Encoding, is_kept: Mask, nominal: str, n_samples: int
+) -> list[Encoding]:
+    """What a fit of some columns is tried with; leave-one-out chooses where there are two."""
+    encoding = encoding.columns(is_kept)
     if not encoding.can_spread or nominal == "mismatch":
         return [encoding]
     if nominal == "levels":

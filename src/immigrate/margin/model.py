@@ -114,7 +114,9 @@ class MarginModel:
         penalty: Penalty | None = None,
     ) -> MarginModel:
         """The single model that a solver found."""
-        loo_scores = solution.scores.rows(references.is_anchor)
+        loo_scores = solution.scores
+        if references.is_anchor is not None:
+            loo_scores = loo_scores.rows(references.is_anchor)
         point = Point(solution.weights, sigma, penalty, loo_scores)
         return cls(references, (point,), (Member(0, rule),))
 

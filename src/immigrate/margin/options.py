@@ -52,6 +52,7 @@ NARROWER = (1 / 2, 1 / 4, 1 / 8, 1 / 16)
 PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 # Pairs in the sample behind a typical distance: enough for one per cent, at any table size.
 MOST_ANCHORS, MOST_NEIGHBOURS = 64, 512
+DEFAULT_COLUMNS = Columns()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,12 +109,13 @@ class FitOptions:
 
     @classmethod
     def _columns(cls, columns: Any) -> Columns:
-        return resolved_columns(columns)
+        return DEFAULT_COLUMNS if columns is None else resolved_columns(columns)
 
     @classmethod
     def _cone(cls, solver: Solver, constraint: str) -> Cone:
         cone = MATRIX_SETS[check_option("constraint", constraint, MATRIX_SETS)]
-        solver.check_fits(cone, constraint)
+        if cone.stand_in is not None:
+            solver.check_fits(cone, constraint)
         return cone
 
     def read(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> Table:
@@ -256,7 +258,8 @@ def typical_distance_of(references: References, start: Array) -> float:
     """The typical distance of samples under the weights that a fit starts from."""
     form, encoding = references.form, references.encoding
     matrix = form.matrix(start) if isinstance(form, Cubic) else start
-    return typical_distance(references.table, matrix, encoding.is_nominal, encoding.mismatch)
+    is_nominal = encoding.is_nominal if encoding.is_nominal.any() else None
+    return typical_distance(references.table, matrix, is_nominal, encoding.mismatch)
 
 
 def sigma_grid(sigmas: Any, references: References, start: Array) -> list[float]:

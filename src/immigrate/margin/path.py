@@ -19,14 +19,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.cones import WeightSet, norm
-from immigrate.durations import STEPS_OF_FIT, projection_seconds, words_of_long_fit
+from immigrate.durations import (
+    FEWEST_FEATURES_ANNOUNCED,
+    LEAST_WORK_ANNOUNCED,
+    STEPS_OF_FIT,
+    projection_seconds,
+    words_of_long_fit,
+)
 from immigrate.kernels import MarginPass, pass_seconds
 from immigrate.kernels.threads import blas_threads_for, n_threads
 from immigrate.margin.choice import Choices, Split
 from immigrate.margin.encoding import Encoding, offered_encodings
-from immigrate.margin.growing import Samples, grown_fit, sample_sizes
+from immigrate.margin.growing import FIRST_SIZE, Samples, Size, grown_fit, sample_sizes
 from immigrate.margin.model import MarginModel, chosen_encoding, within_range
 from immigrate.margin.options import FitOptions
 from immigrate.margin.penalties import NO_PAIRS, Penalty, PenaltyPath, PricedPenalty
@@ -34,11 +40,13 @@ from immigrate.margin.problem import Fit, Task, task_on
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.references import References
 from immigrate.progress import print_line, progress_stage
-from immigrate.solvers import Solution, Solver, print_step, warn_unless_converged
+from immigrate.solvers import Solution, Solver, Stop, print_step, warn_unless_converged
 from immigrate.table import Table
 
 # A grid of strengths begins about where the first pair enters: a few steps tell that.
 LARGEST_TOLERANCE = 1e-2
+# Anchors and references of solvers that look at all samples of a table that is not large.
+ALL_OF_FEW = (("auto", "auto"), (None, None))
 # Choosing needs predictions, not the last digits: fits along a warm path stop at a gap this
 # many times wider, and the chosen one is then finished.
 PATH_TOLERANCE = 10
@@ -53,47 +61,62 @@ def tasks_of(options: FitOptions, table: Table, n_steps: int = STEPS_OF_FIT) -> 
     weight per level. `n_steps`, roughly the number of steps of the whole fit, is for the line that
     announces a long fit.
     """
-    solver, n = options.solver, len(table.values)
-    codes, D = table.outcome.codes, table.anchor_weight
     encoding = Encoding.of(table, options.columns.scale)
     # Dates, identifiers and columns without a value are no features, whatever a screen says.
-    is_kept = table.reader.is_used
-    importances = samples = None
+    is_kept, importances, samples = table.reader.is_used, None, None
     if options.screen is not None:
-        # A screen has a weight per feature, and looks at a sample where that takes long too.
-        sizes = sample_sizes(solver, n, table.values.shape[1])
-        if sizes:
-            samples = Samples.of(
-                table.outcome.codes, table.anchor_weight, sizes, options.random_state
-            )
-        seen = table if samples is None else table.fold(samples.drawn(sizes[-1]).rows)
-        in_units = replace(seen, values=encoding.table(seen.values))
-        is_kept, importances = options.screen.passed(
-            in_units, solver, options.n_jobs, mismatch=encoding.mismatch
-        )
+        is_kept, importances, samples = screened(options, table, encoding)
+    n = len(table.values)
+    encodings = offered_encodings(encoding, is_kept, options.columns.nominal, n)
+    n_columns = max(len(one.owner) for one in encodings)
     form = options.make_form(table)
-    encodings = offered_encodings(encoding.columns(is_kept), options.columns.nominal, n)
-    # One size of sample for both encodings, that of the wider: their likelihoods are compared.
-    sizes = sample_sizes(solver, n, form.n_weights(max(len(one.owner) for one in encodings)))
-    if not sizes:
-        samples = None
-    elif samples is None:
-        samples = Samples.of(codes, D, sizes, options.random_state)
-    else:
-        samples = replace(samples, sizes=sizes)
+    solver_sizes = options.solver.n_anchors, options.solver.n_references
+    if n > FIRST_SIZE or solver_sizes not in ALL_OF_FEW:
+        # One size of sample for both encodings, that of the wider: likelihoods are compared.
+        sizes = sample_sizes(options.solver, n, form.n_weights(n_columns))
+        samples = samples_of(options, table, sizes, samples)
     all_references = References(
         table.values if is_kept.all() else table.values[:, is_kept],
-        codes,
+        table.outcome.codes,
         is_kept,
         encodings[0],
-        D,
+        None if table.weight is None else table.anchor_weight,
         importances,
         form,
     )
     tasks = [task_on(options, replace(all_references, encoding=one), samples) for one in encodings]
-    for task in tasks:
-        say_if_long(task, n_steps)
+    is_long = n_steps * (float(n) * n_columns) ** 2 > LEAST_WORK_ANNOUNCED
+    if is_long or n_columns >= FEWEST_FEATURES_ANNOUNCED:
+        for task in tasks:
+            say_if_long(task, n_steps)
     return tasks
+
+
+def screened(
+    options: FitOptions, table: Table, encoding: Encoding
+) -> tuple[Mask, Array, Samples | None]:
+    """Which features pass the screen, their importances, and the sample that it looked at."""
+    assert options.screen is not None
+    # A screen has a weight per feature, and looks at a sample where that takes long too.
+    sizes = sample_sizes(options.solver, *table.values.shape)
+    samples = samples_of(options, table, sizes)
+    seen = table if samples is None else table.fold(samples.drawn(sizes[-1]).rows)
+    in_units = replace(seen, values=encoding.table(seen.values))
+    is_kept, importances = options.screen.passed(
+        in_units, options.solver, options.n_jobs, mismatch=encoding.mismatch
+    )
+    return is_kept, importances, samples
+
+
+def samples_of(
+    options: FitOptions, table: Table, sizes: list[Size], before: Samples | None = None
+) -> Samples | None:
+    """Samples of these sizes, in the order of those before; None where there are no sizes."""
+    if not sizes:
+        return None
+    if before is not None:
+        return replace(before, sizes=sizes)
+    return Samples.of(table.outcome.codes, table.anchor_weight, sizes, options.random_state)
 
 
 def say_if_long(task: Task, n_steps: int) -> None:
@@ -105,7 +128,12 @@ def say_if_long(task: Task, n_steps: int) -> None:
     n_weights = references.form.n_weights(n_features)
     in_passes = pass_seconds(n_pairs, n_weights) / n_threads(task.options.n_jobs)
     in_projections = projection_seconds(task.options.cone.n_decompositions, n_features)
-    words = words_of_long_fit(n, n_features, n_steps * (in_passes + in_projections))
+    words = words_of_long_fit(
+        n,
+        n_features,
+        n_steps * (in_passes + in_projections),
+        has_pairs=n_weights > n_features,
+    )
     if words:
         from immigrate.kernels.compiling import log_once
 
@@ -116,30 +144,38 @@ def fitted(
     options: FitOptions, table: Table, sigma: Any, penalty: Penalty | None, rule: str
 ) -> tuple[MarginModel, Fit]:
     """The model of one sigma: the whole road of a fit, but for reading and writing."""
-    tasks = tasks_of(options, table)
-    fits = [fit_at(task, sigma, penalty, rule) for task in tasks]
-    model, fit = fits[chosen_encoding([model for model, _ in fits])]
+    fits = [fit_at(task, sigma, penalty, rule) for task in tasks_of(options, table)]
+    number = chosen_encoding([model for model, _ in fits]) if len(fits) > 1 else 0
+    model, fit = fits[number]
     # A warning may be an error to the user: it comes before anything is written. Only the fit
     # that is kept has to have converged.
-    warn_unless_converged(fit.solution, options.solver)
+    if fit.solution.stop is not Stop.TOLERANCE:
+        warn_unless_converged(fit.solution, options.solver)
     if options.narrower and isinstance(sigma, str):
         model = with_likeliest_sigma(model, fit.task, options.narrower)
-    model = as_it_predicts(model, fit.task)
+    if fit.task.samples is not None or options.references not in ("auto", "all"):
+        model = as_it_predicts(model, fit.task)
     return model, fit
 
 
 def fit_at(task: Task, sigma: Any, penalty: Penalty | None, rule: str) -> tuple[MarginModel, Fit]:
     """The model that one task leads to, as it was fitted."""
-    on_step = print_step if task.options.verbose else None
+    options, at_start = task.options, None
+    weight_set: WeightSet = task.weight_set
+    on_step = print_step if options.verbose else None
     with blas_threads_for(len(task.references.encoding.owner)):
-        sigma = task.options.make_sigma(sigma, task.references, task.start)
-        if task.is_sampled:
+        sigma = options.make_sigma(sigma, task.references, task.start)
+        is_priced = options.has_price(penalty)
+        if task.samples is not None:
             fit = grown_fit(task, sigma, penalty, on_step=on_step)
         else:
-            weight_set, at_start = task.priced(sigma, penalty)
-            solution = task.solution(sigma, weight_set, at_start=at_start, on_step=on_step)
-            fit = Fit(task, solution, sigma, np.zeros_like(solution.weights))
-    kept = fit.task.kept(fit.solution, sigma, penalty)
+            if is_priced:
+                weight_set, at_start = task.priced(sigma, penalty)
+            solution = options.solver.solution(
+                task.problem, task.start, sigma, weight_set, known=at_start, on_step=on_step
+            )
+            fit = Fit(task, solution, sigma)
+    kept = fit.solution if penalty is None else fit.task.kept(fit.solution, sigma, penalty)
     return MarginModel.of(fit.task.references, kept, sigma, rule, penalty), fit
 
 
@@ -357,7 +393,7 @@ def finished(task: Task, point: PathPoint, *, is_rough: bool) -> Fit:
         )
     if is_rough:
         solution = task.solution(point.sigma, point.weight_set, begin=solution)
-    return Fit(task, solution, point.sigma, np.zeros_like(solution.weights))
+    return Fit(task, solution, point.sigma)
 
 
 def scored_fold(

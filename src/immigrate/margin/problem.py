@@ -362,14 +362,14 @@ class Fit:
     task : Task
     solution : Solution
     sigma : float
-    error : ndarray
-        Standard error of each weight; 0 where all samples were looked at.
+    error : ndarray or None
+        Standard error of each weight; None where all samples were looked at.
     """
 
     task: Task
     solution: Solution
     sigma: float
-    error: Array
+    error: Array | None = None
 
 
 def task_on(
@@ -378,14 +378,7 @@ def task_on(
     """The task on all samples of a table, or on one of the growing samples of it."""
     references = all_references if samples is None else samples.references(all_references, stage)
     weight_set = options.make_weight_set(all_references.form)
-    return Task(
-        options,
-        all_references,
-        references,
-        # Laid out once: the solver and later every prediction use the same layout.
-        references.problem().with_threads(n_threads(options.n_jobs)),
-        options.make_start(references, weight_set),
-        weight_set,
-        samples,
-        stage,
-    )
+    start = options.make_start(references, weight_set)
+    # Laid out once: the solver and later every prediction use the same layout.
+    problem = references.problem().with_threads(n_threads(options.n_jobs))
+    return Task(options, all_references, references, problem, start, weight_set, samples, stage)

@@ -19,7 +19,6 @@ from enum import Enum
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -147,18 +146,14 @@ class Solver(BaseEstimator, metaclass=ABCMeta):
         parameters of them.
     """
 
+    init: Any
+    max_iter: int
+    tol: float
     n_anchors: Any = None
     n_references: Any = None
     needs_feasible_start: ClassVar[bool]
     needs_projection: ClassVar[bool]
     can_warm_start: ClassVar[bool]
-
-    def __init__(
-        self, *, init: str | ArrayLike = "auto", max_iter: int = 100, tol: float = 1e-3
-    ) -> None:
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
 
     @abstractmethod
     def solution(

@@ -32,7 +32,8 @@ MAX_CUTS = 20
 class Iterate:
     """A point, what the pass over the pairs said there, and the oracle's answer.
 
-    The cost includes the penalty of the weight set, the gradient does not.
+    The cost includes the penalty of the weight set, the gradient does not. The step is of the
+    length of Barzilai and Borwein, from the iterate before.
     """
 
     weights: Array
@@ -40,6 +41,7 @@ class Iterate:
     gradient: Array
     last_pass: MarginPass
     oracle: Oracle
+    step: float
 
     @classmethod
     def of(
@@ -49,11 +51,19 @@ class Iterate:
         weight_set: WeightSet,
         tol: float,
         multiplier: Array | None,
+        before: Iterate | None = None,
     ) -> Iterate:
         """From a pass that has a gradient, and a multiplier that may be about right."""
-        assert at.gradient is not None
-        best = oracle_within(weights, at.gradient, weight_set, tol, multiplier)
-        return cls(weights, at.cost + weight_set.value(weights), at.gradient, at, best)
+        gradient = at.gradient
+        assert gradient is not None
+        best = oracle_within(weights, gradient, weight_set, tol, multiplier)
+        cost, step = at.cost + weight_set.value(weights), np.inf
+        if before is not None:
+            change = weights - before.weights
+            curvature = float(np.vdot(change, gradient - before.gradient))
+            # Where the cost curves downwards no length is known to be too long: the paper's step.
+            step = float(np.vdot(change, change)) / curvature if curvature > 0 else np.inf
+        return cls(weights, cost, gradient, at, best, step)
 
 
 def spectral_descent(
@@ -76,26 +86,11 @@ def spectral_descent(
     with another penalty has ended there, what the pass said is `known`, and the `multiplier` of
     its gap is a good start for that of the first.
     """
-
-    def visit(trial: Trial, reject_above: float = np.inf) -> Iterate | None:
-        weights, multiplier = trial
-        # The limit is on cost plus penalty; the pass knows the cost alone.
-        at = problem.evaluate(
-            weights, sigma, reject_above=reject_above - weight_set.value(weights)
-        )
-        if at.gradient is None:
-            return None
-        return Iterate.of(weights, at, weight_set, tol, multiplier)
-
-    now = (
-        visit(Trial(start, multiplier))
-        if known is None
-        else Iterate.of(start, known, weight_set, tol, multiplier)
-    )
-    assert now is not None
-    path, n_passes, step = [now.cost], int(known is None), first_step
+    at = problem.evaluate(start, sigma) if known is None else known
     # Near a solution costs differ by their rounding only: a reason to stop, not to refuse.
     rounding = problem.cost_rounding(sigma)
+    now = Iterate.of(start, at, weight_set, tol, multiplier)
+    path, n_passes, step = [now.cost], int(known is None), first_step
     while True:
         report_progress(f"{len(path) - 1} of at most {max_iter} steps")
         if on_step:
@@ -103,17 +98,18 @@ def spectral_descent(
         stop = _reason_to_stop(now.oracle, tol, n_left=max_iter + 1 - len(path))
         if stop:
             break
-        after = None
         for trial in _trials(now, step, weight_set):
-            after = visit(trial, reject_above=now.cost + rounding)
+            # The limit is on cost plus penalty; the pass knows the cost alone.
+            most = now.cost + rounding - weight_set.value(trial.weights)
+            at = problem.evaluate(trial.weights, sigma, reject_above=most)
             n_passes += 1
-            if after:
+            if at.gradient is not None:
                 break
-        if after is None:
+        else:
             stop = Stop.STALLED
             break
-        step = _barzilai_borwein(now, after)
-        now = after
+        now = Iterate.of(trial.weights, at, weight_set, tol, trial.multiplier, before=now)
+        step = now.step
         path.append(now.cost)
     return Solution(
         now.weights,
@@ -162,13 +158,6 @@ def _trials(now: Iterate, step: float, weight_set: WeightSet) -> Iterator[Trial]
             yield Trial(weight_set.scaled(found.weights), found.multiplier)
         # A spectral step can be too long by many orders: do not cut it down bit by bit.
         step = min(step / STEP_CUT, cautious)
-
-
-def _barzilai_borwein(before: Iterate, after: Iterate) -> float:
-    change = after.weights - before.weights
-    curvature = float(np.vdot(change, after.gradient - before.gradient))
-    # Where the cost curves downwards no length is known to be too long: the paper's step again.
-    return float(np.vdot(change, change)) / curvature if curvature > 0 else np.inf
 
 
 class Descent(Solver):
@@ -230,7 +219,9 @@ class Descent(Solver):
         n_anchors: int | float | str | None = "auto",
         n_references: int | float | str | None = "auto",
     ) -> None:
-        super().__init__(init=init, max_iter=max_iter, tol=tol)
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
         self.n_anchors = n_anchors
         self.n_references = n_references
 

@@ -87,7 +87,9 @@ class FullSteps(Solver):
     def __init__(
         self, *, init: str | ArrayLike = "auto", max_iter: int = 10, tol: float = 1e-3
     ) -> None:
-        super().__init__(init=init, max_iter=max_iter, tol=tol)
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
 
     def solution(
         self,
