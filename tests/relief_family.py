@@ -6,8 +6,8 @@ A new one is among them by itself.
 from __future__ import annotations
 
 from harness.estimators import seeded
-from immigrate.estimators.relief._base import MarginSelector
 from immigrate.persistence import public_estimators
+from immigrate.relief.base import MarginSelector
 
 # What makes a fit short, and a width that suits the small tables of these tests.
 PARAMETERS = {"Simba": {"n_starts": 2}, "IRelief": {"sigma": 0.3}}

@@ -29,6 +29,7 @@ LAYERS = [
     "interactions",
     "margin",
     "estimators",
+    "relief",
     "persistence",
     "plotting",
     "report",

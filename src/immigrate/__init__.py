@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from immigrate.estimators import (
         L1,
         L2,
-        LFE,
         BoostedImmigrateClassifier,
         Columns,
         CubicImmigrateClassifier,
@@ -25,18 +24,12 @@ if TYPE_CHECKING:
         ImmigrateClassifierCV,
         ImmigrateSelector,
         InteractionTest,
-        IRelief,
-        MultiSURF,
         PairEffect,
         PaperBoosting,
         PenaltyPath,
         Prune,
-        Relief,
-        ReliefF,
         Screen,
-        Simba,
         WestfallYoung,
-        make_margin_knn,
     )
     from immigrate.margin.prototypes import ClassCentres
     from immigrate.plotting import (
@@ -45,6 +38,15 @@ if TYPE_CHECKING:
         PenaltyPathDisplay,
         SigmaPathDisplay,
         WeightMatrixDisplay,
+    )
+    from immigrate.relief import (
+        LFE,
+        IRelief,
+        MultiSURF,
+        Relief,
+        ReliefF,
+        Simba,
+        make_margin_knn,
     )
     from immigrate.report import Report
     from immigrate.solvers import Descent, FullSteps
@@ -88,7 +90,7 @@ __all__ = [
 ]
 
 # Searched in this order, so that what is asked for most costs least.
-_HOMES = ("estimators", "solvers", "margin.prototypes", "plotting", "report")
+_HOMES = ("estimators", "relief", "solvers", "margin.prototypes", "plotting", "report")
 
 
 def __getattr__(name: str) -> object:

@@ -105,12 +105,12 @@ def public_classes() -> dict[str, type[BaseEstimator]]:
     >>> sorted(public_classes())[:3]
     ['BoostedImmigrateClassifier', 'ClassCentres', 'Columns']
     """
-    from immigrate import estimators, solvers
+    from immigrate import estimators, relief, solvers
     from immigrate.margin import prototypes
 
     public = {
         name: getattr(package, name)
-        for package in (estimators, prototypes, solvers)
+        for package in (estimators, prototypes, relief, solvers)
         for name in sorted(package.__all__)
     }
     return {

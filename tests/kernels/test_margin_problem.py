@@ -7,8 +7,8 @@ import pytest
 
 from immigrate import ImmigrateClassifier
 from immigrate.core.forms import LINEAR
-from immigrate.estimators.relief._inliers import InlierProblem
 from immigrate.margin.problem import MarginProblem
+from immigrate.relief.irelief import InlierProblem
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 3)), np.arange(30) % 2

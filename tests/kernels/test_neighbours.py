@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from relief_oracles import table
 
-from immigrate.core.mixed_table import mixed_table
 from immigrate.kernels import neighbours, neighbours_numpy
 from immigrate.kernels.neighbours_numpy import Nearest
+from immigrate.relief.base import mixed_table
 
 rules = st.builds(Nearest, st.integers(1, 40), st.booleans(), st.booleans())
 

@@ -5,7 +5,6 @@ What they assemble stands in `immigrate.margin`.
 The test is ``interaction_test``, which leads through `immigrate.interactions`.
 """
 
-from immigrate.estimators import relief
 from immigrate.estimators._selector import ImmigrateSelector
 from immigrate.estimators.boosting import BoostedImmigrateClassifier
 from immigrate.estimators.cubic import CubicImmigrateClassifier
@@ -13,7 +12,6 @@ from immigrate.estimators.im4e import IM4EClassifier
 from immigrate.estimators.immigrate import ImmigrateClassifier
 from immigrate.estimators.immigrate_cv import ImmigrateClassifierCV
 from immigrate.estimators.interaction_test import InteractionTest
-from immigrate.estimators.relief import *  # noqa: F403 - the family keeps its own list
 from immigrate.interactions.adjustments import WestfallYoung
 from immigrate.interactions.pair_effect import PairEffect
 from immigrate.margin.encoding import Columns
@@ -43,4 +41,3 @@ __all__ = [
     "Screen",
     "WestfallYoung",
 ]
-__all__ += relief.__all__

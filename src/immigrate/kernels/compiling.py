@@ -60,7 +60,7 @@ OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
 PACKAGE = Path(__file__).parents[1]
 # Compiled code inlines functions and constants of these only: a test reads off which other files
 # `kernels` takes constants from. An edit of the rest of the library leaves compiled code valid.
-SOURCES = ("core/forms.py", "core/mixed_table.py", "core/targets.py", "kernels")
+SOURCES = ("core/forms.py", "core/targets.py", "kernels")
 # Settings of Numba that change machine code and are not part of its description of the processor.
 SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
 SUFFIX = f".py{sys.version_info.major}{sys.version_info.minor}.compiled"

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.core.mixed_table import COMPLETE, MixedTable
 from immigrate.kernels.compiling import (
     jit_allocating,
     jit_allocating_cached,
     jit_allocating_reordered,
 )
-from immigrate.kernels.neighbours_numpy import TIE, Nearest, NeighbourPairs
+from immigrate.kernels.layout import COMPLETE
+from immigrate.kernels.neighbours_numpy import TIE, MixedTable, Nearest, NeighbourPairs
 from immigrate.kernels.threads import run_in_order
 
 # Columns of a tile of distances: the tile and the values that feed it stay in the cache.
@@ -126,7 +126,7 @@ def _add_feature(tile, table, f, i, start, weight, is_squared):
 
 @jit_allocating
 def _difference(table, f, i, j):
-    """diff(f, i, j) of ``core.mixed_table``."""
+    """diff(f, i, j) of ``relief.base``."""
     a, b = table.values[i, f], table.values[j, f]
     gap = table.gap[f]
     if gap != COMPLETE:

@@ -11,12 +11,51 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.core.mixed_table import COMPLETE, MixedTable
+from immigrate.kernels.layout import COMPLETE
 
 # Distances that agree to this relative accuracy are equally far: they differ by rounding only.
 TIE = 1e-12
+
+
+class MixedTable(NamedTuple):
+    """Labelled samples, laid out for passes over the pairs.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, p)
+        Numeric features in their units of difference, category codes, NaN where missing.
+    is_categorical : ndarray of shape (p,)
+    y : ndarray of shape (n,)
+        Class codes 0, 1, ...
+    starts : ndarray of shape (n_classes + 1,)
+        Number of samples of lower classes.
+    gap : ndarray of shape (p,)
+        Row of the next two for a feature with missing values, `COMPLETE` for the others.
+    one_missing : ndarray of shape (n_gaps, n_classes, n)
+        Difference of a sample from one of class c whose value is missing.
+    both_missing : ndarray of shape (n_gaps, n_classes, n_classes)
+    screen : ndarray of shape (p, n), float32
+        `values` in units of `span`, feature by feature, NaN where missing.
+    span : ndarray of shape (p,)
+        Range of a numeric feature in `values`, 1 for those of categories and without one.
+    runs : ndarray of shape (n_runs, 3)
+        Neighbouring features of one kind: first, last + 1, and whether they are plain, that
+        is numeric and complete.
+    """
+
+    values: Array
+    is_categorical: Mask
+    y: Codes
+    starts: Codes
+    gap: Codes
+    one_missing: Array
+    both_missing: Array
+    screen: NDArray[np.float32]
+    span: Array
+    runs: Codes
 
 
 class Nearest(NamedTuple):

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from immigrate.estimators import relief
-from immigrate.estimators.relief._base import MarginSelector
+from immigrate import relief
 from immigrate.persistence import public_estimators
+from immigrate.relief.base import MarginSelector
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 FILES = [file.name for file in pkgutil.iter_modules(relief.__path__)]
 
 

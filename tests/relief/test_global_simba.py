@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from immigrate import Simba
-from immigrate.core.class_means import class_mean_differences
-from immigrate.core.mixed_table import mixed_table
 from immigrate.datasets import make_xor
-from immigrate.estimators.relief._simba import Margin
+from immigrate.relief.base import mixed_table
+from immigrate.relief.simba import Margin, class_mean_differences
 
 
 def mixed_case(n=36, n_classes=3, gaps=0.0):

@@ -5,8 +5,8 @@ import pytest
 from relief_oracles import all_differences, table
 
 from immigrate.core.differences import ColumnDifferences, mean_difference
-from immigrate.core.mixed_table import difference_units, mixed_table
 from immigrate.kernels.neighbours_numpy import differences
+from immigrate.relief.base import difference_units, mixed_table
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

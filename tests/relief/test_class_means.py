@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.core.class_means import class_mean_differences
+from immigrate.relief.simba import class_mean_differences
 
 NAN = np.nan
 

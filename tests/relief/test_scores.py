@@ -13,10 +13,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from immigrate import LFE, Descent, FullSteps, IRelief, Relief, ReliefF, Simba
 from immigrate.core.forms import LINEAR
-from immigrate.core.mixed_table import mixed_table
-from immigrate.estimators.relief._inliers import InlierProblem
-from immigrate.estimators.relief._simba import Margin
 from immigrate.margin.problem import MarginProblem
+from immigrate.relief.base import mixed_table
+from immigrate.relief.irelief import InlierProblem
+from immigrate.relief.simba import Margin
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
