@@ -19,8 +19,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from immigrate import ImmigrateClassifier
-from immigrate.cluster import on
-from immigrate.cluster.passes import Cluster
+from immigrate.cluster import Cluster, on
 from immigrate.core.cones import unit
 from immigrate.kernels import Pieces, pass_over, passes_run_by
 

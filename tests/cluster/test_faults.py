@@ -18,8 +18,8 @@ from distributed import Client, LocalCluster, Status
 from scheduler_tasks import wait_until_forgotten
 
 from immigrate import Descent, ImmigrateClassifier
-from immigrate.cluster import ClusterError, ClusterLostError, on, waiting
-from immigrate.cluster.passes import Cluster
+from immigrate import cluster as cluster_module
+from immigrate.cluster import Cluster, ClusterError, ClusterLostError, on
 
 # Until a test that hangs is given up; nothing here takes a tenth of it.
 HANGS = 120.0
@@ -203,11 +203,13 @@ def test_tasks_that_a_paused_worker_keeps_are_an_error_in_the_end(monkeypatch):
 
     monkeypatch.setattr("distributed.wait", too_late)
     # Not of the module `time`, which the threads of other clusters share.
-    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr(waiting, "worker_states", lambda client, patience: ["running", "paused"])
-    monkeypatch.setattr(waiting, "address", lambda client: "here")
+    monkeypatch.setattr(cluster_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(
+        cluster_module, "worker_states", lambda client, patience: ["running", "paused"]
+    )
+    monkeypatch.setattr(cluster_module, "address", lambda client: "here")
     with pytest.raises(ClusterLostError, match=r"^1 of 2 workers .*paused for 50 seconds.*memory"):
-        waiting.results(client, [kept], patience=10.0)
+        cluster_module.results(client, [kept], patience=10.0)
     # A task ended at 20 s; from then on 50 s are waited, and no longer.
     assert next(clock) == 90.0
 

@@ -19,8 +19,7 @@ from immigrate import (
     IRelief,
 )
 from immigrate.cluster import on
-from immigrate.cluster.parts import Point, merged, part_sums, parts_of
-from immigrate.cluster.passes import ClusterPass, weight_count
+from immigrate.cluster.passes import ClusterPass, Point, merged, part_sums, parts_of, weight_count
 from immigrate.kernels import RUNNER, Pieces, pass_over, passes_run_by
 from immigrate.kernels.passes import CompiledPass
 

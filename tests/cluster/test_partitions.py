@@ -19,8 +19,7 @@ from immigrate import (
     ImmigrateClassifierCV,
 )
 from immigrate.cluster import on, stratified_sample
-from immigrate.cluster.drawing import allocation
-from immigrate.cluster.partitions import is_collection
+from immigrate.cluster.tables import allocation, is_collection
 
 
 def arrays(n=5000, chunk=700):

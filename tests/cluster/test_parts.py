@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from problems import FORMS, compiled, problems, random_problem
 
-from immigrate.cluster.parts import MOST_PARTS, Point, merged, part_sums, parts_of, row_scores
-from immigrate.cluster.passes import weight_count
+from immigrate.cluster.passes import (
+    MOST_PARTS,
+    Point,
+    merged,
+    part_sums,
+    parts_of,
+    row_scores,
+    weight_count,
+)
 from immigrate.core.forms import Quadratic
 from immigrate.kernels import Pieces, local_pass
 from immigrate.kernels.numpy_pass import PlainPass

@@ -7,105 +7,141 @@
 
 Tasks have no state and no worker of their own. What is lost with a worker, the table included, is
 computed again by the engine from what the scheduler holds.
+
+A part, as a worker computes it, is some anchors against all references:
+
+    C(W)  = sum over parts of sum_{n in part} D_n [F_hit(n) - F_miss(n)]
+    dC/dW = sum over parts of the same
+
+The free energies of an anchor need all of its references and nothing of other anchors. So a part
+does both sweeps on its own, and a pass is one trip to the workers and back: W goes out, sums
+come in. Pairs of anchors in different parts are visited twice: p^2 multiply-adds per anchor and
+reference, against p^2 / 2 in one process. The other way, tiles that serve both of their samples,
+needs all free energies at all workers between the sweeps: two trips, n numbers each way for every
+part, and Boltzmann factors that are kept by somebody who may be gone (then 3/4 p^2).
+
+Nothing here knows of Dask, and a part knows nothing of other parts: whoever computes it, and
+however often, the sums are the same.
 """
 
 from __future__ import annotations
 
 import copy
-import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import sklearn
 
 from immigrate._version import __version__
-from immigrate.arrays import Array
-from immigrate.cluster.parts import (
-    PartSums,
-    Point,
-    anchors_by_class,
-    merged,
-    part_sums,
-    parts_of,
-    pass_seconds,
-    row_scores,
-)
-from immigrate.cluster.waiting import clear_errors, results
-from immigrate.kernels import ClassScores, MarginPass, Pass, Pieces, local_pass
+from immigrate.arrays import Array, Codes
+from immigrate.kernels import ClassScores, MarginPass, Pairs, Pieces, local_pass, pass_seconds
 
+if TYPE_CHECKING:
+    from immigrate.cluster import Cluster
+
+
+# Anchors in the smallest part: the rows of a tile of the compiled sweeps.
+FEWEST_ANCHORS = 32
+# More parts would keep the scheduler busier than the workers.
+MOST_PARTS = 1024
+# Megabytes of Boltzmann factors that a part keeps. The same on every worker, whatever its memory
+# or settings: what is summed in which order depends on it.
+WORKING_MEMORY = 128
+
+# First and last of some anchors, in the order of `anchors_by_class`.
+Part = tuple[int, int]
 # Parts that one task adds up.
 FAN_IN = 32
 # Rows that are predicted by one task, at least: a batch of the compiled sweeps.
 FEWEST_ROWS = 256
-# Rows that a fit draws from a table that is larger than memory.
-N_DRAWN = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Cluster:
-    """Runs passes on the workers of a Dask cluster; see ``immigrate.cluster.on``.
+class Point:
+    """Where a pass is evaluated, as it is sent to the workers."""
 
-    Attributes
-    ----------
-    client : distributed.Client
-    part_seconds : float
-        About how long a part of a pass takes on one core. The parts, and with them the last bits
-        of every sum, depend on it and on the shape of the table, on nothing else.
-    patience : float
-        Seconds to wait for a worker when there is none.
-    n_drawn : int
-        Rows that a fit draws from a collection of Dask.
-    """
+    W: Array
+    sigma: float
+    has_gradient: bool
+    version: str = __version__
 
-    client: Any
-    part_seconds: float
-    patience: float
-    n_drawn: int = N_DRAWN
 
-    def __call__(self, pieces: Pieces, anchor_weight: Array, *, n_threads: int) -> Pass:
-        """The passes over one table; a table whose passes are shorter than a part stays here."""
-        if pass_seconds(pieces, weight_count(pieces)) <= self.part_seconds:
-            return local_pass(pieces, anchor_weight, n_threads=n_threads)
-        return ClusterPass(self, pieces, anchor_weight)
+class PartSums(NamedTuple):
+    """What a part, or several next to each other, gives back."""
 
-    def given(self, value: Any, name: str) -> Any:
-        """A task whose result is `value`.
+    cost: float
+    gradient: Array | None
+    free_energy: Array  # (n_anchors, n_classes)
+    distance: Array  # (n_anchors, n_classes)
 
-        Scattered data would be gone with the worker that holds it. The scheduler keeps a task as
-        long as somebody needs it, and gives it to another worker when its result is lost.
-        """
-        return self._submitted(_itself, [value], name)[0]
 
-    def mapped(
-        self, function: Callable[..., Any], values: Sequence[Any], name: str, **shared: Any
-    ) -> list[Any]:
-        """A task for each value, with no worker of its own."""
-        return self._submitted(function, values, name, **shared)
+def seconds_of_pass(pieces: Pieces, W_size: int) -> float:
+    """About how long one core takes for the parts of a pass."""
+    n_pairs = len(pieces.pairs.anchors) * len(pieces.pairs.references)
+    return pass_seconds(n_pairs, W_size)
 
-    def results(self, futures: Sequence[Any]) -> list[Any]:
-        """Their results, in their order; the tasks are forgotten, whatever happens."""
-        try:
-            return results(self.client, futures, self.patience)
-        finally:
-            # Tracebacks keep frames and frames keep futures: after Ctrl-C nobody should go on.
-            self.release(futures)
 
-    def release(self, futures: Sequence[Any]) -> None:
-        """Let the cluster forget some tasks and their results."""
-        for future in futures:
-            future.release()
+def parts_of(pieces: Pieces, W_size: int, part_seconds: float) -> list[Part]:
+    """The parts of a pass. They depend on shapes only, never on who is there to compute them."""
+    n_anchors = len(pieces.pairs.anchors)
+    wanted = min(seconds_of_pass(pieces, W_size) / part_seconds, MOST_PARTS)
+    n_parts = max(1, min(math.ceil(wanted), n_anchors // FEWEST_ANCHORS))
+    edges = np.linspace(0, n_anchors, n_parts + 1).astype(int).tolist()
+    return list(pairwise(edges))
 
-    def _submitted(
-        self, function: Callable[..., Any], values: Sequence[Any], name: str, **shared: Any
-    ) -> list[Any]:
-        # Keys of one group: Dask then queues the tasks and hands them to whoever is free.
-        token = uuid.uuid4().hex
-        keys = [(f"immigrate-{name}-{token}", i) for i in range(len(values))]
-        with clear_errors(self.client), no_word_about_size():
-            futures: list[Any] = self.client.map(function, values, key=keys, **shared)
-        return futures
+
+def anchors_by_class(pieces: Pieces) -> Codes:
+    """Anchors in the order in which they are cut into parts: few classes in each of them."""
+    anchors = pieces.pairs.anchors
+    return anchors[np.argsort(pieces.target.y[anchors], kind="stable")]
+
+
+def part_sums(part: Part, pieces: Pieces, anchor_weight: Array, point: Point) -> PartSums:
+    """Cost, gradient and leave-one-out scores of some anchors."""
+    check_version(point.version)
+    anchors = anchors_by_class(pieces)[part[0] : part[1]]
+    own = replace(pieces, pairs=Pairs(np.sort(anchors), pieces.pairs.references))
+    limit = np.inf if point.has_gradient else -np.inf
+    with sklearn.config_context(working_memory=WORKING_MEMORY):
+        found = local_pass(own, anchor_weight).margin(point.W, point.sigma, reject_above=limit)
+    scores = found.scores
+    gradient = found.gradient if point.has_gradient else None
+    return PartSums(found.cost, gradient, scores.free_energy[anchors], scores.distance[anchors])
+
+
+def merged(parts: Sequence[PartSums]) -> PartSums:
+    """Sums over several parts, in their order."""
+    gradients = [part.gradient for part in parts if part.gradient is not None]
+    return PartSums(
+        sum(part.cost for part in parts),
+        reduce(np.add, gradients) if gradients else None,
+        np.concatenate([part.free_energy for part in parts]),
+        np.concatenate([part.distance for part in parts]),
+    )
+
+
+def row_scores(
+    X_new: Array, pieces: Pieces, Ws: Sequence[Array], sigmas: Sequence[float], version: str
+) -> list[ClassScores]:
+    """Scores of some new samples under several (W, sigma)."""
+    check_version(version)
+    # Anchors are of no use here, so neither are their weights.
+    passes = local_pass(pieces, np.zeros(pieces.n_samples))
+    return passes.scores_many(X_new, Ws, sigmas)
+
+
+def check_version(sent: str) -> None:
+    """Refuse to mix versions: sums of different kernels must not be added up."""
+    if sent != __version__:
+        raise RuntimeError(
+            f"A worker of the cluster has immigrate {__version__}, the caller has {sent}. "
+            "Install the same version everywhere."
+        )
 
 
 class ClusterPass:
@@ -205,7 +241,9 @@ class ClusterPass:
 
     def _rows_together(self, n_problems: int) -> int:
         """Rows that one task predicts."""
-        one_row = pass_seconds(self._pieces, weight_count(self._pieces)) / self._pieces.n_samples
+        one_row = (
+            seconds_of_pass(self._pieces, weight_count(self._pieces)) / self._pieces.n_samples
+        )
         fitting = int(self._cluster.part_seconds / (one_row * n_problems))
         return max(fitting // FEWEST_ROWS, 1) * FEWEST_ROWS
 
@@ -226,16 +264,3 @@ def joined(scores: Sequence[ClassScores]) -> ClassScores:
         np.concatenate([one.free_energy for one in scores]),
         np.concatenate([one.distance for one in scores]),
     )
-
-
-@contextmanager
-def no_word_about_size() -> Iterator[None]:
-    """Dask warns of tables inside tasks; here that is on purpose, and happens once per fit."""
-    import dask
-
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"}):
-        yield
-
-
-def _itself(value: Any) -> Any:
-    return value
