@@ -199,7 +199,7 @@ class TestOracle:
     def test_the_distance_of_a_neighbour_is_the_weighted_one(self, wine):
         X, y = wine
         model = IM4EClassifier(columns=Columns(scale=None)).fit(X, y)
-        near = model.explain(X[:9], n_neighbours=5).neighbours
+        near = model.explain(X[:9], n_neighbors=5).neighbours
         weighted = X * model.model_.weights
         expected = manhattan_distances(weighted[:9], weighted)
         np.testing.assert_allclose(near["distance"], expected[near["row"], near["training_row"]])
@@ -257,7 +257,7 @@ class TestSameForAll:
 
     def test_training_rows_are_explained_as_predict_sees_them(self, wine):
         X, y = wine
-        explanation = ImmigrateClassifier().fit(X, y).explain(X, n_neighbours=1)
+        explanation = ImmigrateClassifier().fit(X, y).explain(X, n_neighbors=1)
         first = explanation.neighbours.drop_duplicates("row")
         own = (explanation.predicted == y).to_numpy()
         assert own.mean() > 0.9
@@ -286,7 +286,7 @@ class TestVotes:
     def test_shares_of_neighbours_are_means_over_the_members(self, messy):
         X, y = messy
         model = MAKERS["boosted"]().fit(X, y)
-        near = model.explain(X, n_neighbours=90).neighbours
+        near = model.explain(X, n_neighbors=90).neighbours
         total = near.groupby(["row", "class"])["share"].sum()
         np.testing.assert_allclose(total, 1.0)
 
@@ -317,7 +317,7 @@ class TestNames:
 
     def test_classes_with_fewer_samples_than_neighbours_asked_for(self):
         X, y = np.arange(9.0)[:, None], np.array(["rare"] * 2 + ["often"] * 7)
-        near = IM4EClassifier().fit(X, y).explain(X, n_neighbours=4).neighbours
+        near = IM4EClassifier().fit(X, y).explain(X, n_neighbors=4).neighbours
         counts = near.groupby(["row", "class"]).size().unstack()
         assert (counts["rare"] == 2).all()
         assert (counts["often"] == 4).all()
@@ -399,5 +399,5 @@ class TestRefused:
 
     @pytest.mark.parametrize("count", [0, 1.5, True])
     def test_a_number_of_neighbours_that_is_none_is_refused(self, fitted, count, messy):
-        with pytest.raises(ValueError, match="n_neighbours must be a whole number"):
-            fitted.explain(messy[0], n_neighbours=count)
+        with pytest.raises(ValueError, match="n_neighbors must be a whole number"):
+            fitted.explain(messy[0], n_neighbors=count)

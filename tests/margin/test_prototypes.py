@@ -163,7 +163,7 @@ def test_centres_predict_about_as_well_as_all_samples():
 def test_an_explanation_names_prototypes_and_no_training_rows():
     X, y = make_xor(300, 4, random_state=0)
     model = ImmigrateClassifier(references=30, random_state=0).fit(X, y)
-    explanation = model.explain(X[:1], n_neighbours=2)
+    explanation = model.explain(X[:1], n_neighbors=2)
     assert "training_row" not in explanation.neighbours
     place = explanation.neighbours["prototype"]
     np.testing.assert_array_equal(
@@ -179,7 +179,7 @@ def test_what_needs_samples_says_that_there_are_none():
     with pytest.raises(ValueError, match="no leave-one-out predictions"):
         model.leave_one_out_predict()
     assert len(model.interactions()) == 10
-    assert model.explain(X[:3], n_neighbours=2).margin.shape == (3,)
+    assert model.explain(X[:3], n_neighbors=2).margin.shape == (3,)
 
 
 @pytest.mark.parametrize("wrong", ["some", None, True, [10], ClassCentres])

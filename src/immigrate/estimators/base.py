@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count
-from immigrate.cluster.partitions import mapped_rows
+from immigrate.cluster.tables import mapped_rows
 from immigrate.core.couplings import class_probability
 from immigrate.margin.explanation import Explanation, named_explanation
 from immigrate.margin.model import MarginModel
@@ -147,7 +147,7 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         values = None if X is None else self._values(X)
         return self.model_.scores(values, self.n_jobs, rule="distance")
 
-    def explain(self, X: Any, *, n_neighbours: int = 3) -> Explanation:
+    def explain(self, X: Any, *, n_neighbors: int = 3) -> Explanation:
         """Which features and pairs pull each row to its class, and its most telling neighbours.
 
         The margin of a row, the score of the runner-up class less that of the predicted one, is a
@@ -160,16 +160,16 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        n_neighbours : int, default=3
+        n_neighbors : int, default=3
             Training samples to name for each of the two classes of a row.
 
         Returns
         -------
         Explanation
         """
-        check_count("n_neighbours", n_neighbours)
+        check_count("n_neighbors", n_neighbors)
         values, references = self._values(X), self.model_.references
-        split = self.model_.margin_split(values, n_neighbours, self.n_jobs)
+        split = self.model_.margin_split(values, n_neighbors, self.n_jobs)
         names = checked_feature_names(self)[references.is_used]
         return named_explanation(split, references, self.classes_, names)
 

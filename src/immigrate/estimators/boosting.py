@@ -265,7 +265,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         share = self.predict_proba(X)
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
 
-    def explain(self, X: Any, *, n_neighbours: int = 3) -> Explanation:
+    def explain(self, X: Any, *, n_neighbors: int = 3) -> Explanation:
         """Which features and pairs pull each row to its class, and its most telling neighbours.
 
         The margin of a row is the lead of its class in the vote, which is exactly the sum of what
@@ -275,7 +275,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        n_neighbours : int, default=3
+        n_neighbors : int, default=3
             Training samples to name for each class, by their mean share in the members.
 
         Returns
@@ -283,8 +283,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         Explanation
         """
         names = self.get_feature_names_out()
-        check_count("n_neighbours", n_neighbours)
-        split = self.model_.margin_split(read_table(self, X), n_neighbours, self.n_jobs)
+        check_count("n_neighbors", n_neighbors)
+        split = self.model_.margin_split(read_table(self, X), n_neighbors, self.n_jobs)
         return named_explanation(split, self.model_.references, self.classes_, names)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:

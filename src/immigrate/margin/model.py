@@ -234,7 +234,7 @@ class MarginModel:
         """Shares of the classes in the vote of the first member, the first two, and so on."""
         return self._stages(self._point_scores(X, n_jobs))
 
-    def margin_split(self, X: Array, n_neighbours: int, n_jobs: int | None = None) -> MarginSplit:
+    def margin_split(self, X: Array, n_neighbors: int, n_jobs: int | None = None) -> MarginSplit:
         """What the margins of new samples are made of.
 
         Of several members it is the lead of a class in probability. A probability is no sum over
@@ -254,7 +254,7 @@ class MarginModel:
             X,
             self._weighed(many, classes),
             classes,
-            n_neighbours=n_neighbours,
+            n_neighbors=n_neighbors,
         )
         if share is None or self.decision != "hard vote":
             return split

@@ -231,7 +231,7 @@ def margin_split(
     members: Sequence[WeighedMargin],
     classes: Codes,
     *,
-    n_neighbours: int,
+    n_neighbors: int,
 ) -> MarginSplit:
     """Margins of the rows of `X`, as they were read, over their two `classes`."""
     problem = references.problem()
@@ -249,7 +249,7 @@ def margin_split(
         crowdings.append(total.crowding)
         terms.append(factor * folded_parts(references, total.terms)[:, place])
         is_own = classes[:, rows, None] == references.codes
-        neighbours.append(nearest(total, is_own, n_neighbours))
+        neighbours.append(nearest(total, is_own, n_neighbors))
     return MarginSplit(
         classes,
         np.concatenate(margins),
