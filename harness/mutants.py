@@ -66,7 +66,7 @@ BY_HAND = (
     ("margin/options.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.25"),
     ("margin/options.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.1"),
     (
-        "core/psd.py",
+        "core/cones.py",
         "is_positive = eigenvalues > 0",
         "is_positive = eigenvalues > 1e-3 * eigenvalues.max()",
     ),
@@ -109,7 +109,7 @@ def by_hand(files: dict[str, bytes]) -> list[Mutant]:
     for file, before, after in BY_HAND:
         start = files[file].find(before.encode())
         function = {
-            "core/psd.py": "psd_part_by_all",
+            "core/cones.py": "psd_part_by_all",
             "core/splitting.py": "Spectrum.positive_part",
         }
         if start >= 0:

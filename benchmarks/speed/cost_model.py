@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from immigrate import InteractionTest
 from immigrate.arrays import Array
-from immigrate.core.psd import psd_part
+from immigrate.core.cones import psd_part
 from immigrate.files import whole_file
 from immigrate.margin.problem import MarginProblem
 

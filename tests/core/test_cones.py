@@ -14,9 +14,10 @@ from immigrate.core.cones import (
     Cone,
     norm,
     oracle,
+    psd_part,
     unit,
 )
-from immigrate.core.psd import WIDE, psd_part
+from immigrate.core.psd import WIDE
 from immigrate.core.splitting import psd_prox
 
 

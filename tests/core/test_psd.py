@@ -3,13 +3,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.core.cones import FREE, MATRIX_SETS, Answer, Cone, oracle, unit
+from immigrate.core.cones import (
+    FREE,
+    MATRIX_SETS,
+    Answer,
+    Cone,
+    oracle,
+    psd_part_by_all,
+    unit,
+)
 from immigrate.core.psd import (
     WIDE,
     PsdPart,
     Tridiagonal,
-    psd_part_by_all,
-    psd_part_by_rarer_sign,
 )
 
 
@@ -44,32 +50,32 @@ SPECTRA = {
 @pytest.mark.parametrize("name", SPECTRA)
 def test_the_rarer_sign_gives_the_part_of_all_eigenvectors(name):
     A = with_spectrum(SPECTRA[name])
-    np.testing.assert_allclose(psd_part_by_rarer_sign(A), psd_part_by_all(A), atol=1e-14)
+    np.testing.assert_allclose(PsdPart(A).matrix(), psd_part_by_all(A), atol=1e-14)
 
 
 @pytest.mark.parametrize("p", [1, 2, 3, 50, WIDE])
 @pytest.mark.parametrize("n_misses", [0, 3, 30, 57, 60])
 def test_both_ways_agree_on_matrices_of_a_fit(p, n_misses):
     A = scatter(60, p, n_misses)
-    np.testing.assert_allclose(psd_part_by_rarer_sign(A), psd_part_by_all(A), atol=1e-14)
+    np.testing.assert_allclose(PsdPart(A).matrix(), psd_part_by_all(A), atol=1e-14)
 
 
 @pytest.mark.parametrize("scale", [1e-250, 1e-100, 1e100, 1e250])
 def test_units_do_not_matter(scale):
     A = scatter(60, 40, 20)
-    found = psd_part_by_rarer_sign(A * scale) / scale
+    found = PsdPart(A * scale).matrix() / scale
     np.testing.assert_allclose(found, psd_part_by_all(A), atol=1e-14)
 
 
 @pytest.mark.parametrize("matrix", [np.zeros((30, 30)), np.eye(30), -np.eye(30)])
 def test_diagonal_matrices_stay_as_they_are(matrix):
-    np.testing.assert_array_equal(psd_part_by_rarer_sign(matrix), np.maximum(matrix, 0))
+    np.testing.assert_array_equal(PsdPart(matrix).matrix(), np.maximum(matrix, 0))
 
 
 def test_the_part_is_symmetric_and_what_came_is_left_alone():
     A = scatter(60, 40, 20)
     before = A.copy()
-    part = psd_part_by_rarer_sign(A)
+    part = PsdPart(A).matrix()
     np.testing.assert_array_equal(part, part.T)
     np.testing.assert_array_equal(A, before)
 
@@ -122,7 +128,7 @@ def test_few_vectors_are_found_without_the_others(n_negative, way, sign, monkeyp
         sign * np.r_[-np.linspace(0.1, 1, n_negative), np.linspace(0.1, 1, 40 - n_negative)]
     )
     A = with_spectrum(eigenvalues)
-    np.testing.assert_allclose(psd_part_by_rarer_sign(A), psd_part_by_all(A), atol=1e-14)
+    np.testing.assert_allclose(PsdPart(A).matrix(), psd_part_by_all(A), atol=1e-14)
     # Older versions of SciPy find all in the way of few.
     assert taken[:1] == way
 
@@ -130,9 +136,9 @@ def test_few_vectors_are_found_without_the_others(n_negative, way, sign, monkeyp
 @pytest.mark.parametrize("name", SPECTRA)
 def test_older_versions_of_scipy_find_the_same(name, monkeypatch):
     A = with_spectrum(SPECTRA[name])
-    expected = psd_part_by_rarer_sign(A)
+    expected = PsdPart(A).matrix()
     monkeypatch.delattr("scipy.linalg.lapack.dstevd", raising=False)
-    np.testing.assert_allclose(psd_part_by_rarer_sign(A), expected, atol=1e-14)
+    np.testing.assert_allclose(PsdPart(A).matrix(), expected, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", SPECTRA)

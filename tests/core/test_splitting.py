@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from immigrate.core import splitting
-from immigrate.core.cones import FREE, Elements, norm, unit
+from immigrate.core.cones import FREE, Elements, norm, psd_part, unit
 from immigrate.core.penalties import PricedElements, PricedNorm
-from immigrate.core.psd import psd_part
 from immigrate.core.splitting import multiplier, psd_prox
 
 KINDS = ("l1", "l1, not negative", "not negative", "l2", "l2, not negative")

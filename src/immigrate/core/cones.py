@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy import linalg
 
 from immigrate.arrays import Array, Mask
-from immigrate.core.psd import WIDE, PsdPart, psd_part
+from immigrate.core.psd import WIDE, PsdPart
 from immigrate.core.splitting import Separable, psd_prox, raised_to_psd
 
 # A projection this small against what was projected is rounding, not a direction.
@@ -62,6 +63,19 @@ def even_sized(w: Array) -> Array:
 def nonnegative_part(A: Array) -> Array:
     """Nearest array with no negative element; for a vector this is Relief's (.)^+."""
     return np.maximum(A, 0.0)
+
+
+def psd_part(A: Array) -> Array:
+    """Nearest positive semi-definite matrix: the positive part of the spectrum."""
+    return PsdPart(A).matrix() if len(A) >= WIDE else psd_part_by_all(A)
+
+
+def psd_part_by_all(A: Array) -> Array:
+    """The positive part by all eigenvectors."""
+    eigenvalues, vectors = linalg.eigh(A, check_finite=False, driver="evr")
+    is_positive = eigenvalues > 0
+    root = vectors[:, is_positive] * np.sqrt(eigenvalues[is_positive])
+    return root @ root.T
 
 
 def clipped_psd_part(A: Array) -> Array:

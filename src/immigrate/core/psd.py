@@ -1,4 +1,4 @@
-"""The positive semi-definite part of a symmetric matrix, and the cheaper way for large ones.
+"""The positive semi-definite part of a large symmetric matrix, by the fewer of its eigenvectors.
 
 A = P - N, its positive and its negative part, so that either of them gives the other: P = A + N. A
 large matrix is therefore reduced to a tridiagonal one, of which it costs little to know how many
@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg import lapack
 
 from immigrate.arrays import Array
@@ -20,24 +19,6 @@ from immigrate.arrays import Array
 WIDE = 256
 # Up to this share of all, finding some eigenvectors of a tridiagonal matrix is faster than all.
 FEW = 1 / 8
-
-
-def psd_part(A: Array) -> Array:
-    """Nearest positive semi-definite matrix: the positive part of the spectrum."""
-    return psd_part_by_rarer_sign(A) if len(A) >= WIDE else psd_part_by_all(A)
-
-
-def psd_part_by_all(A: Array) -> Array:
-    """The positive part by all eigenvectors."""
-    eigenvalues, vectors = linalg.eigh(A, check_finite=False, driver="evr")
-    is_positive = eigenvalues > 0
-    root = vectors[:, is_positive] * np.sqrt(eigenvalues[is_positive])
-    return root @ root.T
-
-
-def psd_part_by_rarer_sign(A: Array) -> Array:
-    """The positive part by the eigenvectors of whichever sign has fewer."""
-    return PsdPart(A).matrix()
 
 
 class PsdPart:

@@ -153,10 +153,9 @@ def _psd_prox_of_unit(
         change = following - ahead
         moved = _size(change)
         if accepted is not None:
-            most = _size(part)
-            enough = accepted(most, point)
+            enough = accepted(_size(part), point)
             if enough is not None:
-                return Split(enough, most, 0.0, ahead)
+                return Split(enough, _size(part), 0.0, ahead)
         if moved <= TOLERANCE:
             break
         is_held = h.is_held(Z, step) if n_waiting == 0 else None
