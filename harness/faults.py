@@ -225,7 +225,7 @@ def stopped_commands(count: int, rng: random.Random, folder: Path) -> Iterator[H
 
 def _command(command: str, seed: int, out: Path) -> subprocess.Popen[str]:
     given = [str(out.with_name(f"{seed}.csv")), "--target", "outcome", "--out", str(out)]
-    return started("-m", "immigrate.cli", command, *given, SOURCE_DATE_EPOCH="0")
+    return started("-m", "immigrate", command, *given, SOURCE_DATE_EPOCH="0")
 
 
 def _written(command: str, seed: int, out: Path) -> bytes:

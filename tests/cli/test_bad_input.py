@@ -396,7 +396,7 @@ def test_what_to_install_is_said_without_the_extra(capsys, monkeypatch):
     from immigrate.cli import main
 
     monkeypatch.setitem(sys.modules, "typer", None)
-    monkeypatch.delitem(sys.modules, "immigrate.cli._ending")
+    monkeypatch.delitem(sys.modules, "immigrate.cli.app")
     assert main(["--version"]) == 1
     assert capsys.readouterr().err == (
         "immigrate: the command line needs the package typer, which is not installed; run: pip "

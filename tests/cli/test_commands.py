@@ -14,8 +14,8 @@ import pytest
 from cli.tables import csv_text, xor_table
 
 import immigrate
-from immigrate.cli._comparison import Comparison, corrected_p
-from immigrate.cli._evidence import chosen_pairs
+from immigrate.cli.comparison import Comparison, corrected_p
+from immigrate.cli.tables import chosen_pairs
 from immigrate.persistence import load_model, read_model, save_model
 
 HEAVY = {"numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib"}
@@ -37,7 +37,7 @@ def test_version_and_help_load_nothing_heavy():
 def test_help_is_shown_for_nothing(run):
     ended = run()
     assert (ended.code, ended.err) == (0, "")
-    assert "warm-up" in ended.out
+    assert "compare" in ended.out
 
 
 def test_test_shows_evidence_and_writes_it(run, xor_csv, tmp_path):
@@ -77,7 +77,7 @@ def test_the_same_input_gives_the_same_bytes(run, xor_csv, tmp_path, monkeypatch
 
 
 def test_two_processes_store_the_same_model(xor_csv, model_file, tmp_path):
-    command = [sys.executable, "-m", "immigrate.cli", "fit", str(xor_csv), "-t", "outcome"]
+    command = [sys.executable, "-m", "immigrate", "fit", str(xor_csv), "-t", "outcome"]
     subprocess.run(
         [*command, "-o", str(tmp_path / "m.model")],
         check=True,
@@ -287,12 +287,6 @@ def test_a_selector_predicts_nothing(run, xor_csv, tmp_path):
     save_model(model, tmp_path / "m.model", target="outcome")
     ended = run("predict", "m.model", xor_csv)
     assert (ended.code, ended.err) == (1, "immigrate: m.model predicts nothing: ReliefF.\n")
-
-
-def test_warm_up_says_where_the_code_is(run):
-    ended = run("warm-up")
-    assert ended.code == 0
-    assert ended.out.startswith("ready after ")
 
 
 def test_demo_runs_the_demo(run, monkeypatch):

@@ -20,7 +20,7 @@ from cli.tables import csv_text, xor_table
 
 from immigrate.datasets import make_xor
 
-COMMAND = [sys.executable, "-m", "immigrate.cli"]
+COMMAND = [sys.executable, "-m", "immigrate"]
 OLDER = "an older file"
 
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from cli.tables import csv_text, xor_table
 
-from immigrate.cli._cells import Cells
-from immigrate.cli._errors import CommandError
-from immigrate.cli._files import Reading, read_file
-from immigrate.cli._tables import whole
+from immigrate.cli.ending import CommandError
+from immigrate.cli.files import Reading, read_file
+from immigrate.cli.tables import whole
+from immigrate.cli.text import Cells
 
 TABLE = xor_table().assign(
     flag=[True, False] * 40, count=range(80), gap=[None, 1.5, 2.25, 1.125] * 20

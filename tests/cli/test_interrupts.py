@@ -10,13 +10,13 @@ import time
 
 import pytest
 
-from immigrate.cli import _interrupts
-from immigrate.cli._interrupts import Interrupts
+from immigrate.cli import ending
+from immigrate.cli.ending import Interrupts
 
 
 @pytest.fixture
 def soon(monkeypatch):
-    monkeypatch.setattr(_interrupts, "PATIENCE", 0.05)
+    monkeypatch.setattr(ending, "PATIENCE", 0.05)
 
 
 def test_an_interrupt_that_went_unheard_comes_again(soon):

@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "guide" / "command-line.md"
 def test_every_command_and_option_is_on_the_page(run):
     page = PAGE.read_text()
     listed = run("--help").out
-    for command in ("report", "test", "fit", "predict", "compare", "demo", "warm-up"):
+    for command in ("report", "test", "fit", "predict", "compare", "demo"):
         assert command in listed
         assert f"`immigrate {command}" in page
         options = set(re.findall(r"--[a-z-]+", run(command, "--help").out))

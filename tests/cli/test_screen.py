@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from immigrate.cli._screen import show, show_table
+from immigrate.cli.terminal import show, show_table
 
 SENTENCE = (
     "  relapse is more likely where treatment is drug and variant is other: /a/place/of/a/file"

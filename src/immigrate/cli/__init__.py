@@ -1,19 +1,14 @@
 """The command line: ``immigrate report table.csv --target outcome`` and its sisters.
 
-    __init__       main: arguments → exit code
-    _interrupts    Ctrl-C
-    _app           what can be typed: commands and options
-    _ending        how a command ends: exit codes, one line about what went wrong
-    _errors        what is wrong with the user's files and words, said in those words
-    _screen        results on standard output, talk and progress on standard error
-    _files         a file of any format → a data frame, and what was guessed
-    _text_files    encoding, delimiter and cells of text; `_cells`: text → numbers, flags, names
-    _tables        the data frame → features and target of this command
-    _evidence      what is asked of the test: covariates, pairs, a share of the rows
-    _elsewhere     where a name stands that is no column
-    _comparison    methods on the same folds
-    _outputs       files that are written
-    _commands/     one file per command
+    __init__    main: arguments → exit code
+    ending      exit codes, what is wrong in the words of the shell, Ctrl-C
+    app         what can be typed, and what a typed line comes to
+    report, test, fit, predict, compare
+                a command each: its options and its work; `comparison`: methods on the same folds
+    tables      the data frame → features and target; what is asked of the test
+    files       a file of any format → a data frame, and what was guessed
+    text        encoding, delimiter and cells of text → numbers, flags, names
+    terminal    results on standard output and in files, talk and progress on standard error
 
 Nothing here is imported by the library, and nothing heavy is imported before a command runs.
 """
@@ -48,12 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     immigrate 0.1.0
     0
     """
-    from immigrate.cli._interrupts import Interrupts
+    from immigrate.cli.ending import Interrupts
 
     interrupts = Interrupts()
     with interrupts.awaited(to_the_end=arguments is None):
         try:
-            from immigrate.cli._ending import ended
+            from immigrate.cli.app import ended
         except KeyboardInterrupt:
             return 1
         except ModuleNotFoundError as error:

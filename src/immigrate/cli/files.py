@@ -14,9 +14,18 @@ from typing import Any
 
 import pandas as pd
 
-from immigrate.cli._cells import COMMA, MISSING, POINT, Cells, named_header
-from immigrate.cli._errors import CommandError, listed, nearest
-from immigrate.cli._text_files import DELIMITERS, chosen_delimiter, decoded, records_of
+from immigrate.cli.ending import CommandError, listed, nearest
+from immigrate.cli.text import (
+    COMMA,
+    DELIMITERS,
+    MISSING,
+    POINT,
+    Cells,
+    chosen_delimiter,
+    decoded,
+    named_header,
+    records_of,
+)
 
 GZIP, ZIP, OLD_EXCEL = b"\x1f\x8b", b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 PARQUET, FEATHER = b"PAR1", (b"ARROW1", b"FEA1")

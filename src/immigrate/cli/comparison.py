@@ -34,7 +34,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
 from immigrate.arrays import Array
-from immigrate.cli._errors import CommandError
+from immigrate.cli.ending import CommandError
 from immigrate.estimators.default_model import default_model
 from immigrate.interactions.adjustments import PValues, holm
 from immigrate.outcomes import read_classes
@@ -230,7 +230,7 @@ def corrected_p(differences: Array, share: float) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from immigrate.cli._comparison import corrected_p
+    >>> from immigrate.cli.comparison import corrected_p
     >>> round(corrected_p(np.array([0.1, 0.3, 0.2, 0.2]), share=1 / 3), 3)
     0.049
     """

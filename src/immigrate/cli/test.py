@@ -2,29 +2,98 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
+import typer
 
 from immigrate._version import __version__
-from immigrate.cli._errors import CommandError, listed
-from immigrate.cli._evidence import Options
-from immigrate.cli._outputs import check_outputs, write_json, write_text
-from immigrate.cli._screen import show, show_table, working
-from immigrate.cli._tables import Asked
+from immigrate.cli.app import (
+    AdjustFor,
+    Categorical,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Jobs,
+    Missing,
+    Outcome,
+    OutcomeOption,
+    Pairs,
+    Sheet,
+    Split,
+    Table,
+    Target,
+    Work,
+    reading_options,
+    table_options,
+)
+from immigrate.cli.ending import CommandError, listed
+from immigrate.cli.terminal import (
+    check_outputs,
+    show,
+    show_table,
+    working,
+    write_json,
+    write_text,
+)
 from immigrate.files import spreadsheet_csv
-from immigrate.interactions.words import p_text, size_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from immigrate.cli.tables import TableOptions, TestOptions
 
 # Rows of each table on the screen; files hold all.
 MOST_SHOWN = 10
 
 
-def test(asked: Asked, options: Options, csv: Path | None, json: Path | None) -> None:
+def command(
+    table: Table,
+    target: Target = "",
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Write all evidence as CSV."),
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Write all evidence as JSON."),
+    ] = None,
+    drop: Drop = None,
+    categorical: Categorical = None,
+    adjust_for: AdjustFor = None,
+    pairs: Pairs = "",
+    outcome: OutcomeOption = Outcome.auto,
+    split: Split = None,
+    jobs: Jobs = None,
+    delimiter: Delimiter = "",
+    decimal: Decimal = "",
+    encoding: Encoding = "",
+    sheet: Sheet = "",
+    missing: Missing = None,
+) -> Work:
+    """The evidence: which features matter, which act together."""
+    from immigrate.cli.tables import TestOptions
+
+    reading = reading_options(delimiter, decimal, encoding, sheet, missing)
+    # The test takes numbers for classes by itself.
+    asked = table_options("test", table, target, reading, drop, categorical, Outcome.auto)
+    options = TestOptions(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
+    return partial(run_test, asked, options, csv, json)
+
+
+def run_test(
+    asked: TableOptions, options: TestOptions, csv: Path | None, json: Path | None
+) -> None:
     """Test, print what was found, write what was asked for."""
+    from immigrate.cli.tables import without_dates
+
     check_outputs(csv, json, inputs=(asked.path,))
-    question = asked.read().without_dates()
-    names = list(question.X.columns)
+    read = asked.read()
+    X = without_dates(read.frame.drop(columns=asked.target))
+    names = list(X.columns)
     if len(names) < 2:
         raise CommandError(
             f"{listed(names) or 'nothing'} is the only feature, and a pair takes two; immigrate "
@@ -35,19 +104,21 @@ def test(asked: Asked, options: Options, csv: Path | None, json: Path | None) ->
         from immigrate import InteractionTest
 
         tested = InteractionTest(**parameters, n_jobs=options.jobs, verbose=1)
-        tested.fit(question.X, question.y)
+        tested.fit(X, read.frame[asked.target])
     show(tested.summary())
     show_evidence(tested)
     if csv is not None:
         write_text(csv, spreadsheet_csv(evidence(tested)))
         show(f"evidence: {csv}")
     if json is not None:
-        write_json(json, as_json(tested, question.name, asked.target))
+        write_json(json, as_json(tested, read.name, asked.target))
         show(f"evidence: {json}")
 
 
 def show_evidence(tested: Any) -> None:
     """The first rows of both tables."""
+    from immigrate.interactions.words import p_text, size_text
+
     features, pairs = tested.features_, tested.table_
     show(f"\nFeatures, by evidence{_first(len(features))}")
     show_table(
@@ -71,7 +142,7 @@ def show_evidence(tested: Any) -> None:
                 str(row["feature_1"]),
                 str(row["feature_2"]),
                 *map(p_text, row[["p_value", "p_adjusted"]]),
-                "–" if pd.isna(row["size"]) else f"{row['size']:.2f}",
+                "–" if math.isnan(row["size"]) else f"{row['size']:.2f}",
                 "yes" if row["is_found"] else "no",
             ]
             for _, row in pairs.head(MOST_SHOWN).iterrows()
@@ -86,6 +157,8 @@ def _first(count: int) -> str:
 
 def evidence(tested: Any) -> pd.DataFrame:
     """Features and pairs as one table."""
+    import pandas as pd
+
     features = tested.features_.rename(columns={"feature": "feature_1"})
     parts = [features.assign(kind="feature"), tested.table_.assign(kind="pair")]
     table = pd.concat([part for part in parts if len(part)], ignore_index=True)

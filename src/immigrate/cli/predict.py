@@ -3,24 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pandas as pd
+import typer
 
-from immigrate.cli._errors import CommandError, listed
-from immigrate.cli._files import Reading, opening
-from immigrate.cli._outputs import check_outputs, write_text
-from immigrate.cli._screen import note, say, show, working
-from immigrate.cli._tables import columns_at_hand, told_file, whole
+from immigrate.cli.app import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Missing,
+    Out,
+    Sheet,
+    Table,
+    Work,
+    reading_options,
+)
+from immigrate.cli.ending import CommandError, listed
+from immigrate.cli.terminal import check_outputs, note, say, show, working, write_text
 from immigrate.files import spreadsheet_csv
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None:
+    from immigrate.cli.files import Reading
+
+
+def command(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", readable=False, help="What immigrate fit wrote.")
+    ],
+    table: Table,
+    out: Out = None,
+    delimiter: Delimiter = "",
+    decimal: Decimal = "",
+    encoding: Encoding = "",
+    sheet: Sheet = "",
+    missing: Missing = None,
+) -> Work:
+    """Predict the classes of the rows of a table, as CSV."""
+    reading = reading_options(delimiter, decimal, encoding, sheet, missing)
+    return partial(write_predictions, model, table, reading, out)
+
+
+def write_predictions(model: Path, path: Path, reading: Reading, out: Path | None) -> None:
     """Write a row per row of the table: the class, and the probability of each."""
     check_outputs(out, inputs=(model, path))
     with working(f"reading {model.name}"):
+        from immigrate.cli.files import opening
+        from immigrate.cli.tables import columns_at_hand, read_aloud
         from immigrate.persistence import read_model
 
         with opening(model):
@@ -32,7 +64,7 @@ def predict(model: Path, path: Path, reading: Reading, out: Path | None) -> None
     if all(isinstance(label, str) for label in stored.estimator.classes_):
         # Labels are compared as they were read in fit: "1.50" is another name than "1.5".
         as_text |= {stored.target}
-    read = told_file(path, replace(reading, as_text=as_text))
+    read = read_aloud(path, replace(reading, as_text=as_text))
     wanted, unused = feature_names(stored.estimator), names_left_out(stored.estimator)
     X = columns_at_hand(wanted, unused, read.frame, read.name)
     extra = [one for one in read.frame.columns if one not in X.columns and one != stored.target]
@@ -75,13 +107,17 @@ def names_left_out(estimator: Any) -> frozenset[str]:
     reader = getattr(estimator, "column_reader_", None)
     if reader is None:
         return frozenset()
-    return frozenset(np.asarray(reader.names, dtype=object)[~reader.is_used])
+    return frozenset(
+        name for name, is_used in zip(reader.names, reader.is_used, strict=True) if not is_used
+    )
 
 
 def predictions(estimator: Any, X: pd.DataFrame) -> pd.DataFrame:
     """Row number, class and probabilities."""
+    import pandas as pd
+
     columns: dict[str, Any] = {
-        "row": np.arange(1, len(X) + 1),
+        "row": range(1, len(X) + 1),
         "prediction": estimator.predict(X),
     }
     if hasattr(estimator, "predict_proba"):
@@ -97,6 +133,8 @@ def accuracy_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: st
     if not is_known.any():
         return f"'{target}' has no value in these rows: nothing to compare with."
     # Beside gaps 1 was read as 1.0: whole numbers first, because texts are compared.
+    from immigrate.cli.tables import whole
+
     known = whole(actual[is_known].infer_objects()).astype(str).to_numpy()
     n_right = int((predicted[is_known].astype(str).to_numpy() == known).sum())
     share = f"{100 * n_right / len(known):.1f} %"

@@ -1,8 +1,0 @@
-"""``python -m immigrate.cli`` is ``immigrate``."""
-
-import sys
-
-from immigrate.cli import main
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,1 +1,0 @@
-"""One file per command; each takes what was typed, and ends or raises."""

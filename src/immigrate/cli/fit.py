@@ -1,0 +1,104 @@
+"""``immigrate fit``: a model, stored for ``immigrate predict``."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from immigrate.cli.app import (
+    Categorical,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Jobs,
+    Missing,
+    Outcome,
+    OutcomeOption,
+    Sheet,
+    Table,
+    Target,
+    Work,
+    reading_options,
+    table_options,
+)
+from immigrate.cli.ending import UsageError
+from immigrate.cli.terminal import check_outputs, note, show, show_table, working, writing
+
+if TYPE_CHECKING:
+    from immigrate.cli.tables import TableOptions
+
+MOST_SHOWN = 5
+
+
+def command(
+    table: Table,
+    target: Target = "",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", readable=False, help="File to write, such as m.model."
+        ),
+    ] = None,
+    boosted: Annotated[bool, typer.Option("--boosted", help="A vote of models (BIM).")] = False,
+    drop: Drop = None,
+    categorical: Categorical = None,
+    outcome: OutcomeOption = Outcome.auto,
+    jobs: Jobs = None,
+    delimiter: Delimiter = "",
+    decimal: Decimal = "",
+    encoding: Encoding = "",
+    sheet: Sheet = "",
+    missing: Missing = None,
+) -> Work:
+    """Fit a classifier on all rows and store it."""
+    reading = reading_options(delimiter, decimal, encoding, sheet, missing)
+    asked = table_options("fit", table, target, reading, drop, categorical, outcome)
+    if out is None:
+        raise UsageError(
+            "where should the model go? Say so with --out, as in: "
+            f"immigrate fit {table} --target {target} --out {table.stem}.model"
+        )
+    return partial(write_model, asked, out, boosted, jobs)
+
+
+def write_model(asked: TableOptions, out: Path, boosted: bool, jobs: int | None) -> None:
+    """Fit on all rows and store."""
+    from immigrate.cli.tables import without_dates
+
+    check_outputs(out, inputs=(asked.path,))
+    read = asked.read()
+    X = without_dates(read.frame.drop(columns=asked.target))
+    with working("fit"):
+        from immigrate.estimators.default_model import default_model, words_of_screen
+        from immigrate.persistence import save_model
+
+        if words_of_screen(X.shape[1]):
+            note(words_of_screen(X.shape[1]))
+        model = default_model(X.shape[1], boosted=boosted, n_jobs=jobs, verbose=True)
+        model.fit(X, read.frame[asked.target])
+        # Progress was for this command; whoever loads the model did not ask for it.
+        with writing(out):
+            save_model(model.set_params(verbose=False), out, target=asked.target)
+    classes = ", ".join(str(one) for one in model.classes_)
+    show(f"{type(model).__name__} for '{asked.target}' ({classes}), {len(X)} rows.")
+    show("What the model uses most. Weights are no evidence: see immigrate test.")
+    show_table(["feature or pair", "share of all weights"], largest_weights(model))
+    show(f"model: {out}")
+
+
+def largest_weights(model: Any) -> list[list[str]]:
+    """Names and shares of the features and pairs with the largest weights."""
+    table = model.interactions().sort_values("rank").head(MOST_SHOWN)
+    return [
+        [
+            str(row["feature_1"])
+            if row["kind"] == "main"
+            else f"{row['feature_1']} × {row['feature_2']}",
+            f"{100 * row['share']:.1f} %",
+        ]
+        for _, row in table.iterrows()
+    ]
