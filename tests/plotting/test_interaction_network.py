@@ -15,7 +15,7 @@ from immigrate import (
     InteractionTest,
 )
 from immigrate.datasets import make_xor
-from immigrate.estimators.weight_table import interaction_table
+from immigrate.estimators.weight_matrix import interaction_table
 from immigrate.plotting.interaction_network import (
     FOUND,
     NEGATIVE,

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -18,8 +18,7 @@ from immigrate.checks import FROM_DTYPE, check_count, check_finite, check_select
 from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators.base import fitting
 from immigrate.estimators.immigrate import ImmigrateClassifier
-from immigrate.estimators.interaction_test import fitted_on_table
-from immigrate.estimators.weight_table import is_false, pair_test
+from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
 from immigrate.margin.screen import chosen_by_importance, importances
 from immigrate.progress import collected_warnings
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names, checked_sample_weight
@@ -305,3 +304,19 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def is_false(value: Any) -> bool:
+    """Whether a switch is off, in Python's or NumPy's way of saying it."""
+    return isinstance(value, bool | np.bool_) and not value
+
+
+def pair_test(test: Any) -> InteractionTest:
+    """The test that `test` stands for: True is the default one; one of triples is refused."""
+    if isinstance(test, bool | np.bool_) and test:
+        return InteractionTest()
+    if not isinstance(test, BaseEstimator) or not hasattr(test, "order"):
+        raise ValueError(f"test must be True, False, None or an InteractionTest, got {test!r}.")
+    if test.order != 2:
+        raise ValueError(f"test has order={test.order}; pairs need InteractionTest(order=2).")
+    return test

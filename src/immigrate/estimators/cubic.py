@@ -12,12 +12,13 @@ from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.forms import Cubic
 from immigrate.estimators.base import MarginClassifier, fitting
+from immigrate.estimators.weight_matrix import without_rounding
 from immigrate.margin.encoding import Columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import TripleOptions
 from immigrate.margin.path import fitted
 from immigrate.margin.references import References
-from immigrate.margin.triples import dense_tensor, triple_table
+from immigrate.margin.triples import NAMES, dense_tensor
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver
 
@@ -266,3 +267,31 @@ class CubicImmigrateClassifier(MarginClassifier):
     def _form(self, references: References) -> Cubic:
         assert isinstance(references.form, Cubic)
         return references.form
+
+
+def triple_table(W: Array, triples: Codes, weights: Array, names: Any) -> pd.DataFrame:
+    """Every feature, pair and triple with its weight, the largest first."""
+    names = np.asarray([*names, None], dtype=object)
+    a, b = np.triu_indices(len(W))
+    nobody = len(W)  # the place of None among the names
+    places = np.concatenate(
+        [
+            np.column_stack([a, np.where(a == b, nobody, b), np.full_like(a, nobody)]),
+            triples,
+        ]
+    )
+    weight = np.concatenate([W[a, b], weights])
+    size = np.abs(weight)
+    order = np.argsort(-without_rounding(size), kind="stable")
+    kind = np.repeat(["pair", "triple"], [len(a), len(triples)])
+    kind[: len(a)][a == b] = "main"
+    return pd.DataFrame(
+        {
+            # As objects: a column of text would turn None into NaN.
+            **{name: pd.Series(names[j], dtype=object) for name, j in zip(NAMES, places[order].T)},
+            "kind": kind[order],
+            "weight": weight[order],
+            "share": size[order] / size.sum(),
+            "rank": np.arange(1, len(order) + 1),
+        }
+    )

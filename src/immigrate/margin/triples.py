@@ -12,7 +12,6 @@ import pandas as pd
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option, named_position
-from immigrate.estimators.weight_table import without_rounding
 
 # All triples of up to so many features: 9,880 weights. A list may be as long.
 MOST_FEATURES = 40
@@ -98,31 +97,3 @@ def dense_tensor(triples: Codes, weights: Array, n_features: int) -> Array:
     for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
         T[tuple(triples[:, order].T)] = weights
     return T
-
-
-def triple_table(W: Array, triples: Codes, weights: Array, names: Any) -> pd.DataFrame:
-    """Every feature, pair and triple with its weight, the largest first."""
-    names = np.asarray([*names, None], dtype=object)
-    a, b = np.triu_indices(len(W))
-    nobody = len(W)  # the place of None among the names
-    places = np.concatenate(
-        [
-            np.column_stack([a, np.where(a == b, nobody, b), np.full_like(a, nobody)]),
-            triples,
-        ]
-    )
-    weight = np.concatenate([W[a, b], weights])
-    size = np.abs(weight)
-    order = np.argsort(-without_rounding(size), kind="stable")
-    kind = np.repeat(["pair", "triple"], [len(a), len(triples)])
-    kind[: len(a)][a == b] = "main"
-    return pd.DataFrame(
-        {
-            # As objects: a column of text would turn None into NaN.
-            **{name: pd.Series(names[j], dtype=object) for name, j in zip(NAMES, places[order].T)},
-            "kind": kind[order],
-            "weight": weight[order],
-            "share": size[order] / size.sum(),
-            "rank": np.arange(1, len(order) + 1),
-        }
-    )

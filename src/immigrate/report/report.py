@@ -17,7 +17,7 @@ from immigrate.durations import is_wide
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.default_model import default_model, words_of_screen
 from immigrate.estimators.interaction_test import fitted_on_table
-from immigrate.estimators.weight_table import evidence_table
+from immigrate.estimators.weight_matrix import evidence_table
 from immigrate.files import write_text_whole
 from immigrate.progress import collected_warnings, print_line
 from immigrate.report import page
