@@ -21,7 +21,7 @@ def known_rate(monkeypatch):
 
 def additive_width(data):
     own = sum(data.main_effect(a).of(slice(None)).shape[0] for a in range(len(data.levels)))
-    return min(own, data.Y.shape[0] // 2 + 1)
+    return min(own, data.outcome.Y.shape[0] // 2 + 1)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_exact_tests_are_counted_by_their_products(data, n_jobs):
 
     The null model is fitted in forty passes at a fifth of the rate, tests run twice, at a fifth.
     """
-    n, n_logits = data.Y.shape
+    n, n_logits = data.outcome.Y.shape
     p, m, k = len(data.levels), additive_width(data), data.phi.shape[1]
     found = predicted_duration(search_for_pairs(n_jobs=n_jobs), data)
     rows = k**2 + 2 + 2 * m / p
@@ -47,7 +47,7 @@ def test_exact_tests_are_counted_by_their_products(data, n_jobs):
 @pytest.mark.parametrize(("n_refined", "n_exact"), [(4, 4), (7, 7), (10_000, 10)])
 def test_a_scan_visits_all_terms_and_refines_some(n_refined, n_exact):
     data = additive_problem(n_classes=3)
-    n, n_logits = data.Y.shape
+    n, n_logits = data.outcome.Y.shape
     k, p, m = data.phi.shape[1], len(data.levels), additive_width(data)
     found = predicted_duration(search_for_pairs(n_jobs=1, n_refined=n_refined), data)
     assert found.scan == pytest.approx(2 * n * (k**2 + 1 + 4) * 10 * n_logits / RATE / 0.6)
@@ -59,7 +59,7 @@ def test_a_scan_visits_all_terms_and_refines_some(n_refined, n_exact):
 @pytest.mark.parametrize("limit", ["MOST_EXACT_TERMS", "MOST_EXACT_WORK"])
 def test_many_terms_are_scanned_and_a_thousandth_refined(monkeypatch, limit):
     data = additive_problem(p=5)
-    n, _ = data.Y.shape
+    n, _ = data.outcome.Y.shape
     whole = predicted_duration(search_for_pairs(n_jobs=1), data)
     work = {"MOST_EXACT_TERMS": 10, "MOST_EXACT_WORK": 10 * n * additive_width(data)}[limit]
     monkeypatch.setattr(durations, limit, work)

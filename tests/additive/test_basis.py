@@ -11,13 +11,12 @@ from immigrate.additive.basis import (
     LARGEST_Z,
     MOST_NOMINAL_DUMMIES,
     MOST_NOMINAL_GROUPS,
-    feature_levels,
     main_effect,
-    mid_ranks,
     product_functions,
     rough_basis,
     smooth_basis,
 )
+from immigrate.additive.levels import feature_levels, mid_ranks
 
 
 def feature_phi(levels):

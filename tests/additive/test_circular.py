@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from additive.problems import encoded, pair_search
 
-from immigrate.additive.basis import circular_waves, feature_levels, main_effect, smooth_basis
+from immigrate.additive.basis import circular_waves, main_effect, smooth_basis
+from immigrate.additive.levels import feature_levels
 from immigrate.additive.null_model import main_effect_log_p, null_model
 from immigrate.interactions.statistics import term_results
 

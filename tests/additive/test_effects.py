@@ -236,7 +236,7 @@ def test_the_covariance_of_number_effects_is_whites_over_what_is_left():
     penalty = np.maximum(model.penalty, INTERCEPT_PENALTY)
     information = Z.T @ (weight[:, None] * Z)
     H = np.linalg.inv(information + np.diag(penalty))
-    e = (data.Y - Z @ model.coefficients)[:, 0]
+    e = (data.outcome.Y - Z @ model.coefficients)[:, 0]
     variance = e**2 / np.maximum(1 - np.diag(Z @ H @ Z.T), 0.1)
     expected = H @ (Z.T @ np.diag(weight * variance) @ Z) @ H
     expected /= 1 - np.trace(H @ information) / data.n

@@ -82,6 +82,6 @@ def test_residuals_of_many_classes_sum_to_zero_over_the_classes():
     model = fitted_additive_model(data)
     inverse = newton_inverse(model.Z, model.means, data.weight, model.refit_penalty)
     assert isinstance(inverse, SampleSpace)
-    e = (data.Y - model.means)[:, :, None]
+    e = (data.outcome.Y - model.means)[:, :, None]
     step = inverse.steps(np.tensordot(model.Z * data.weight[:, None], e, (0, 0)))
     np.testing.assert_allclose(step.sum(axis=1), 0, atol=1e-8)

@@ -198,7 +198,7 @@ def test_the_strength_is_that_of_the_smallest_held_out_deviance():
     np.testing.assert_allclose(model.penalty, model.strength * penalty)
     empty = fitted_on(data, np.array([], dtype=int))
     assert empty.deviance == pytest.approx(model.intercept_deviance, rel=1e-3)
-    share = data.Y.mean()
+    share = data.outcome.Y.mean()
     entropy = -2 * (share * np.log(share) + (1 - share) * np.log(1 - share))
     assert model.intercept_deviance == pytest.approx(entropy, rel=0.03)
     expected = 1 - model.deviance / model.intercept_deviance
@@ -218,6 +218,6 @@ def test_a_found_pair_has_columns_of_its_own_in_the_model():
     np.testing.assert_allclose(grown.refit_penalty[-n_new:], 0.06)
     np.testing.assert_array_equal(grown.Z[:, :-n_new], model.Z)
     assert grown.terms == ((0, 1),)
-    e = data.Y - grown.means
+    e = data.outcome.Y - grown.means
     gradient = grown.Z.T @ (data.weight[:, None] * e) - grown.penalty[:, None] * grown.coefficients
     assert np.abs(gradient[1:]).max() < 1e-2

@@ -33,7 +33,7 @@ def test_residuals_are_cleaned_and_scaled():
     data = additive_problem(n=120)
     model = fitted_additive_model(data)
     cleaning, V = dense_cleaning(model, data.weight)
-    r = cleaning @ (data.Y - model.means)[:, 0]
+    r = cleaning @ (data.outcome.Y - model.means)[:, 0]
     r *= np.sqrt(np.trace(cleaning @ V @ cleaning.T) / (r @ r))
     np.testing.assert_allclose(model.contrasts()[0].residual[:, 0], r, atol=1e-9)
 

@@ -89,7 +89,7 @@ def test_a_sample_for_folds_has_its_share_of_every_class(monkeypatch):
     monkeypatch.setattr(ridge, "MOST_IN_FOLDS", 100)
     sample = sample_for_folds(data)
     assert len(sample.weight) == 100
-    np.testing.assert_allclose(sample.Y.mean(), data.Y.mean(), atol=0.01)
+    np.testing.assert_allclose(sample.outcome.Y.mean(), data.outcome.Y.mean(), atol=0.01)
     assert sample.bases == data.bases
     a, b = (fitted_additive_model(one).strength for one in (data, sample))
     assert min(a, b) > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.additive.basis import feature_levels
+from immigrate.additive.levels import feature_levels
 from immigrate.additive.surfaces import N_GRID, first_sample, shown_levels
 
 

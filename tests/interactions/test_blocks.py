@@ -12,8 +12,7 @@ from immigrate.additive.residuals import Draws
 from immigrate.additive.rows import (
     LazyColumns,
     Run,
-    fits_whole,
-    kept_bytes,
+    kept_numbers,
     mapped_rows,
     row_slices,
     row_sum,
@@ -34,10 +33,9 @@ MEGABYTE = 2**20
 @pytest.mark.parametrize("memory", [1, 64, 1024])
 def test_an_eighth_of_the_memory_may_be_kept(memory):
     with sklearn.config_context(working_memory=memory):
-        assert kept_bytes() == memory * MEGABYTE / 8
+        assert kept_numbers() == memory * MEGABYTE / 64
         n = memory * MEGABYTE // 64 // 4
-        assert fits_whole(n, 4)
-        assert not fits_whole(n + 1, 4)
+        assert 4 * n <= kept_numbers() < 4 * (n + 1)
 
 
 @pytest.mark.parametrize("memory", [1, 64])

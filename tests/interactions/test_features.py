@@ -53,7 +53,7 @@ def log_p_without(data, model, contrast, feature):
     light = model.refit_penalty * np.where(is_evident, LIGHTER, 1.0)
     _, H = inverse_of_the_others(model, weight, v, light, is_out)
     own = np.ones(len(weight)) if is_number else mu * (1 - mu)
-    e = data.Y[:, 0] - mu
+    e = data.outcome.Y[:, 0] - mu
     r = e - own * (Z @ (H @ (Z.T @ (weight * e))))
     C = term_columns(data, np.array([[feature]]))[0]
     cleared = C - ((Z @ H) @ (Z.T @ ((weight * own)[:, None] * C.T))).T

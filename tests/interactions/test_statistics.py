@@ -171,16 +171,16 @@ def test_a_direction_that_main_effects_explain_does_not_count():
     raw = np.eye(2)[None]
     S = np.array([[[0.5, -0.499], [-0.499, 0.5]]])
     U = np.array([[[1.0], [1.0]]])  # along the sum: U'S^-1 U = 2000
-    np.testing.assert_allclose(score_log_p(Moments(U, S, raw)), stats.chi2.logsf(0, 1), atol=1e-9)
+    np.testing.assert_allclose(score_log_p(U, S, raw), stats.chi2.logsf(0, 1), atol=1e-9)
     other = np.array([[[1.0], [-1.0]]])
-    np.testing.assert_allclose(score_log_p(Moments(other, S, raw)), stats.chi2.logsf(2 / 0.999, 1))
+    np.testing.assert_allclose(score_log_p(other, S, raw), stats.chi2.logsf(2 / 0.999, 1))
 
 
 def test_columns_that_repeat_each_other_count_once():
     """Without anything cleared, two equal columns are one degree of freedom."""
     S = np.ones((1, 2, 2))
     U = np.array([[[1.5], [1.5]]])
-    np.testing.assert_allclose(score_log_p(Moments(U, S, S)), stats.chi2.logsf(1.5**2, 1))
+    np.testing.assert_allclose(score_log_p(U, S, S), stats.chi2.logsf(1.5**2, 1))
 
 
 def test_a_wide_feature_does_not_change_the_pairs_of_the_others():

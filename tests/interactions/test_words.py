@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate.additive.basis import feature_levels
+from immigrate.additive.levels import feature_levels
 from immigrate.interactions.words import Side, feature_direction, pair_direction
 
 ONES = np.ones(80)

@@ -4,7 +4,8 @@ Read the files in this order, beside ``docs/method/interaction-test.md``:
 
 ==============  ================================================================================
 ``rows``        columns of a long table, a block of rows at a time
-``basis``       the levels of a feature, and the functions of them
+``levels``      the distinct values of a feature, their shares and mid-ranks
+``basis``       the functions of these levels
 ``families``    classes or a number: means, deviance, covariance, draws
 ``design``      the user's table as columns of functions, and products of several
 ``ridge``       penalised regression by Newton steps, folds, the choice of its strength

@@ -1,7 +1,6 @@
 """The functions of one feature: of its levels, as many as its kind and their number allow.
 
-Everything is built from mid-ranks u = (weight below + half the own weight) / total, so that a
-sample of weight two counts as two samples. Each feature has functions for two uses:
+Each feature has functions for two uses:
 
     products     phi_k / k, what the columns of a term are products of: cosines of the mid-rank,
                  contrasts of a few levels or of the most common nominal ones; beside cosines the
@@ -19,16 +18,18 @@ not known adds nothing to any product; an indicator lets missingness have its ow
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from scipy import special
 
+from immigrate.additive.levels import Levels, mid_ranks
 from immigrate.additive.rows import Rows
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array, Codes, Mask
 
-TINY = np.finfo(np.float64).tiny
 # With more levels, functions of them are computed where they are needed instead of kept.
 MOST_TABLED = 2**16
 
@@ -41,6 +42,9 @@ N_SMOOTH = 2
 # The normal score, and the side of the median.
 N_SINGLE = 2
 """Functions with a form of their own."""
+
+# Levels at which functions are looked at to count them.
+PROBED = slice(0, 32)
 
 MOST_LEVELS_AS_EIGENVECTORS = 6
 # Products of a nominal feature tell its most common levels apart, and the rest as one; the
@@ -64,67 +68,6 @@ MOST_ORDERED_COLUMNS = MOST_ROUGH_LEVELS + 1
 """Columns of an ordered feature in the additive model, at most; one says that it is missing."""
 
 Formula = Callable[[Codes | slice], Array]
-
-
-@dataclass(frozen=True)
-class Levels:
-    """The distinct values of one feature.
-
-    Attributes
-    ----------
-    code : ndarray of shape (n,)
-        Index of the sample's level; -1 where the value is missing.
-    value, share : ndarray of shape (n_levels,)
-        The levels in ascending order (nominal ones: the most common first) and their share
-        of the observed weight.
-    is_nominal : bool
-        Whether the order of the levels means nothing.
-    n_observed : float
-        Number of samples with a known value, a sample of weight two counting twice.
-    is_circular : bool
-        Whether the highest level is next to the lowest one.
-    n_levels : int
-        Number of distinct observed values.
-    has_missing : bool
-        Whether the value of some sample is missing.
-    """
-
-    code: Codes
-    value: Array
-    share: Array
-    is_nominal: bool
-    n_observed: float
-    is_circular: bool = False
-    n_levels: int = field(init=False)
-    has_missing: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        vars(self).update(n_levels=len(self.value), has_missing=bool(np.any(self.code < 0)))
-
-
-def feature_levels(
-    x: Array, weight: Array, is_nominal: bool = False, is_circular: bool = False
-) -> Levels:
-    """Distinct observed values of `x` with the share of `weight` on each.
-
-    A feature that is one value or missing is a flag: missing is its other level. Values on a
-    circle are to be within one period.
-    """
-    is_observed = ~np.isnan(x)
-    value, inverse = np.unique(x[is_observed], return_inverse=True)
-    if len(value) == 1 and not is_observed.all():
-        return feature_levels(is_observed.astype(np.float64), weight, is_nominal)
-    code = np.full(len(x), -1)
-    code[is_observed] = inverse
-    count = np.bincount(inverse, weight[is_observed], minlength=len(value)).astype(np.float64)
-    if is_nominal:
-        # The names of nominal levels must not matter: common levels first.
-        order = np.argsort(-count, kind="stable")
-        value, count = value[order], count[order]
-        code[is_observed] = np.argsort(order)[inverse]
-    n_observed = float(count.sum())
-    share = count / max(n_observed, TINY)
-    return Levels(code, value, share, is_nominal, n_observed, is_circular)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,11 +126,6 @@ def centred_columns(
     # Two passes over the levels: a difference of large sums would lose its digits.
     size = np.sqrt(sum(share[own] @ (formula(own) - shift) ** 2 for own in blocks))
     return LevelColumns(formula, n, shift, size, order)
-
-
-def mid_ranks(share: Array) -> Array:
-    """Mid-rank of each level as a share: half of its own weight and all the weight below."""
-    return np.cumsum(share) - share / 2
 
 
 def cosines(u: Array, n_terms: int, n_levels: int = 0) -> Array:
@@ -315,10 +253,11 @@ class Basis:
             return min(levels.n_levels, MOST_NOMINAL_DUMMIES) + n_indicators
         return self.n_smooth(levels) + n_indicators
 
-    def is_as(self, other: Basis, levels: Levels) -> bool:
-        """Whether a feature has the same columns with either basis."""
-        dummies = [basis.has_dummies(levels) for basis in (self, other)]
-        return all(dummies) or (not any(dummies) and self.n_cosines == other.n_cosines)
+
+def column_counts(levels: list[Levels], bases: list[Basis]) -> Codes:
+    """How many columns each feature has in the additive model."""
+    counts = [basis.n_columns(own) for basis, own in zip(bases, levels)]
+    return np.array(counts, dtype=np.intp)
 
 
 def smooth_basis(n: float) -> Basis:
@@ -405,6 +344,36 @@ def _smooth_columns(levels: Levels, basis: Basis) -> tuple[LevelColumns, Array]:
 
     penalty = np.concatenate([[1.0], order**2, [SQUARE_PENALTY]])
     return centred_columns(formula, levels.share), penalty
+
+
+def term_functions(
+    levels: list[Levels],
+) -> tuple[list[LevelColumns | None], list[LevelColumns | None], Codes, Mask]:
+    """Products and single functions of features, how many products, and which are low.
+
+    Low are those that enter the score form.
+    """
+    # Functions by what they depend on: kind, number of samples and shares of the levels.
+    known: dict[tuple[Any, ...], tuple[LevelColumns | None, LevelColumns | None]] = {}
+    own = []
+    for one in levels:
+        # Features without ties all have the same shares, and so the same functions of ranks.
+        kind = (one.is_nominal, one.is_circular)
+        key = (*kind, one.n_observed, blake2b(one.share.tobytes()).digest())
+        if key not in known:
+            known[key] = product_functions(one)
+        own.append(known[key])
+    products, singles = [phi for phi, _ in own], [single for _, single in own]
+    at_levels = [None if phi is None else phi.at(PROBED) for phi in products]
+    widths = [0 if table is None else table.shape[1] for table in at_levels]
+    # Rows that are zero at every level are none.
+    n_own = [0 if table is None else np.any(table != 0, axis=0).sum() for table in at_levels]
+    k = max(widths, default=1)
+    is_low = np.zeros((len(levels), k), dtype=bool)
+    for row, one, width in zip(is_low, levels, widths):
+        # Nominal functions have no order, so that none of them is smoother than another.
+        row[: width if one.is_nominal else N_SMOOTH] = True
+    return products, singles, np.array(n_own, dtype=np.intp), is_low
 
 
 def stacked(functions: list[LevelColumns | None], codes: list[Codes], rows: Rows, k: int) -> Array:

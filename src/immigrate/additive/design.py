@@ -7,10 +7,8 @@ missing value is 0 in every column and function, and a feature that does not var
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 
@@ -20,23 +18,21 @@ from immigrate.additive.basis import (
     N_SMOOTH,
     Basis,
     LevelColumns,
-    Levels,
     MainEffect,
-    feature_levels,
+    column_counts,
     main_effect,
-    product_functions,
     rough_basis,
     smooth_basis,
     stacked,
+    term_functions,
 )
 from immigrate.additive.families import Outcome, outcome_of
-from immigrate.additive.rows import Columns, LazyColumns, Rows, fits_whole, kept_bytes, row_sum
+from immigrate.additive.levels import Levels, feature_levels
+from immigrate.additive.rows import Columns, LazyColumns, Rows, kept_numbers, row_sum
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.progress import ALONE, Run
 from immigrate.table import Table
 
-# Levels at which functions are looked at to count them.
-PROBED = slice(0, 32)
 ALL = slice(None)
 
 
@@ -66,27 +62,23 @@ class Design:
     phi, single : ndarray of shape (p, k, n), (p, 2, n), or None
         All functions of all samples, rows of zeros where a feature has fewer; None where they do
         not fit in memory.
-    rough : frozenset of int
-        Features whose main effect needs the rough basis.
+    tested : ndarray
+        The features that terms are made of.
     adjusted : frozenset of int
         Features that are always in the null model and in no term.
-    n_for_basis : float or None
-        Number of samples that decides how fine the columns of features are; None is `n`. Some of
-        the samples have the columns of all.
-    run : Run
-        Threads that share blocks of rows, where there are too many for one.
     has_single : ndarray of shape (p,)
         Which features have single functions.
     bases : list of Basis
-        How closely the main effect of each feature is followed.
+        How closely the main effect of each feature is followed; some of the samples have the
+        bases of all.
     n_columns : ndarray of shape (p,)
         How many columns each feature has in the additive model.
-    tested : ndarray
-        The features that terms are made of.
     n : float
         Number of samples, a sample of weight two counting twice.
-    Y : ndarray of shape (n, n_logits)
-        The outcome as a matrix.
+    rough : frozenset of int
+        Features whose main effect needs the rough basis.
+    run : Run
+        Threads that share blocks of rows, where there are too many for one.
     """
 
     columns: Codes
@@ -97,33 +89,16 @@ class Design:
     is_low: Mask
     outcome: Outcome
     weight: Array
-    phi: Array | None = None
-    single: Array | None = None
+    phi: Array | None
+    single: Array | None
+    tested: Codes
+    adjusted: frozenset[int]
+    has_single: Mask
+    bases: list[Basis]
+    n_columns: Codes
+    n: float
     rough: frozenset[int] = frozenset()
-    adjusted: frozenset[int] = frozenset()
-    n_for_basis: float | None = None
     run: Run = ALONE
-    has_single: Mask = field(init=False, repr=False)
-    bases: list[Basis] = field(init=False, repr=False)
-    n_columns: Codes = field(init=False, repr=False)
-    tested: Codes = field(init=False, repr=False)
-    n: float = field(init=False)
-    Y: Array = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        n, p = float(self.weight.sum()), len(self.levels)
-        n_for_basis = n if self.n_for_basis is None else self.n_for_basis
-        smooth, rough = smooth_basis(n_for_basis), rough_basis(n_for_basis)
-        bases = [rough if a in self.rough else smooth for a in range(p)]
-        n_columns = [basis.n_columns(own) for basis, own in zip(bases, self.levels)]
-        vars(self).update(
-            has_single=np.array([one is not None for one in self.singles], dtype=bool),
-            bases=bases,
-            n_columns=np.array(n_columns, dtype=np.intp),
-            tested=np.array([a for a in range(p) if a not in self.adjusted], dtype=np.intp),
-            n=n,
-            Y=self.outcome.Y,
-        )
 
     def phi_of(self, features: Codes, rows: Rows = ALL, k: int | None = None) -> Array:
         """The first k functions of some features on some samples: (f, k, n_rows)."""
@@ -164,7 +139,7 @@ class Design:
         ).astype(int)
 
         n, m = len(self.weight), len(penalty)
-        if fits_whole(n, m):
+        if n * m <= kept_numbers():
             Z = np.vstack([np.ones((1, n)), *(effect.of(ALL) for effect in effects)]).T
             return np.ascontiguousarray(Z), penalty, owner
 
@@ -174,17 +149,26 @@ class Design:
         parts = (ones, *(effect.of for effect in effects))
         return LazyColumns(parts, (n, m), self.run), penalty, owner
 
+    def with_rough(self, rough: frozenset[int]) -> Design:
+        """The same with the rough basis for some features."""
+        smooth, finer = smooth_basis(self.n), rough_basis(self.n)
+        bases = [finer if a in rough else smooth for a in range(len(self.levels))]
+        counts = column_counts(self.levels, bases)
+        return replace(self, rough=rough, bases=bases, n_columns=counts)
+
     def samples(self, index: Codes) -> Design:
         """Some of the samples, with the columns and functions that all of them have."""
-        outcome = self.outcome
+        outcome, weight = self.outcome, self.weight[index]
+        levels = [replace(one, code=one.code[index]) for one in self.levels]
         return replace(
             self,
-            levels=[replace(one, code=one.code[index]) for one in self.levels],
+            levels=levels,
             outcome=replace(outcome, Y=outcome.Y[index], strata=outcome.strata[index]),
-            weight=self.weight[index],
+            weight=weight,
             phi=None if self.phi is None else self.phi[..., index],
             single=None if self.single is None else self.single[..., index],
-            n_for_basis=self.n if self.n_for_basis is None else self.n_for_basis,
+            n_columns=column_counts(levels, self.bases),
+            n=float(weight.sum()),
         )
 
 
@@ -218,7 +202,7 @@ def design_of(
 
     `adjusted` marks columns that are always in the null model and in no term.
     """
-    kept = kept_bytes()
+    kept = kept_numbers()
     on_circle = np.zeros(values.shape[1], dtype=bool) if is_circular is None else is_circular
     every = [
         feature_levels(x, weight, bool(nominal), bool(circular))
@@ -226,44 +210,33 @@ def design_of(
     ]
     columns = np.flatnonzero([levels.n_levels > 1 for levels in every])
     levels = [every[j] for j in columns]
-    # Functions by what they depend on: kind, number of samples and shares of the levels.
-    known: dict[tuple[Any, ...], tuple[LevelColumns | None, LevelColumns | None]] = {}
-    own = []
-    for one in levels:
-        # Features without ties all have the same shares, and so the same functions of ranks.
-        kind = (one.is_nominal, one.is_circular)
-        key = (*kind, one.n_observed, blake2b(one.share.tobytes()).digest())
-        if key not in known:
-            known[key] = product_functions(one)
-        own.append(known[key])
-    products, singles = [phi for phi, _ in own], [single for _, single in own]
-    at_levels = [None if phi is None else phi.at(PROBED) for phi in products]
-    widths = [0 if table is None else table.shape[1] for table in at_levels]
-    # Rows that are zero at every level are none.
-    n_own = [0 if table is None else np.any(table != 0, axis=0).sum() for table in at_levels]
-    k = max(widths, default=1)
-    is_low = np.zeros((len(levels), k), dtype=bool)
-    for row, one, width in zip(is_low, levels, widths):
-        # Nominal functions have no order, so that none of them is smoother than another.
-        row[: width if one.is_nominal else N_SMOOTH] = True
+    products, singles, n_own, is_low = term_functions(levels)
+    k = is_low.shape[1]
     # All functions of all samples, where they fit in memory.
     codes = [one.code for one in levels]
-    is_kept = 8.0 * len(values) * len(levels) * (k + N_SINGLE) <= kept
+    is_kept = len(values) * len(levels) * (k + N_SINGLE) <= kept
     phi = stacked(products, codes, ALL, k) if is_kept else None
     single = stacked(singles, codes, ALL, N_SINGLE) if is_kept else None
-    out = [] if adjusted is None else np.flatnonzero(adjusted[columns]).tolist()
+    n = float(weight.sum())
+    bases = [smooth_basis(n)] * len(levels)
+    is_adjusted = np.zeros(len(levels), bool) if adjusted is None else adjusted[columns]
     return Design(
-        columns,
-        levels,
-        products,
-        singles,
-        np.array(n_own, dtype=np.intp),
-        is_low,
-        outcome,
-        weight,
-        phi,
-        single,
-        adjusted=frozenset(out),
+        columns=columns,
+        levels=levels,
+        products=products,
+        singles=singles,
+        n_own=n_own,
+        is_low=is_low,
+        has_single=np.array([one is not None for one in singles], dtype=bool),
+        outcome=outcome,
+        weight=weight,
+        n=n,
+        phi=phi,
+        single=single,
+        tested=np.flatnonzero(~is_adjusted),
+        adjusted=frozenset(np.flatnonzero(is_adjusted).tolist()),
+        bases=bases,
+        n_columns=column_counts(levels, bases),
         run=run,
     )
 

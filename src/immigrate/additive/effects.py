@@ -226,7 +226,9 @@ class EffectModel:
         if family.is_estimated:
             # Over what the fit leaves of it, a squared residual has the mean of its variance.
             leverage = mapped(lambda rows, own: np.sum((own @ H) * own, axis=1), Z)
-            variance = (self.design.Y - mu)[:, 0] ** 2 / np.maximum(1 - leverage, SMALLEST_LEFT)
+            variance = (self.design.outcome.Y - mu)[:, 0] ** 2 / np.maximum(
+                1 - leverage, SMALLEST_LEFT
+            )
             information = information_matrix(Z, mu, weight * variance, family)
         return H @ information @ H / max(1 - n_used / self.design.n, FEWEST_LEFT)
 
@@ -262,10 +264,12 @@ def effect_model(
         choice = chosen_strength(sample, near, relative, folds_of(sample), fixed=fixed)
         strength = choice.strength
     penalty = strength * share * relative + fixed
-    start, family = np.zeros((len(fixed), design.Y.shape[1])), design.outcome.family
+    Y, family = design.outcome.Y, design.outcome.family
+    start = np.zeros((len(fixed), Y.shape[1]))
     if sample is not design:
-        start = ridge_coefficients(near, sample.Y, sample.weight, penalty, start, family=family)
-    beta = ridge_coefficients(Z, design.Y, design.weight, penalty, start, family=family)
+        own = (near, sample.outcome.Y, sample.weight)
+        start = ridge_coefficients(*own, penalty, start, family=family)
+    beta = ridge_coefficients(Z, Y, design.weight, penalty, start, family=family)
     owners: list[Term] = [() if a < 0 else (int(a),) for a in owner]
     owners += [term for term, block in zip(terms, blocks) for _ in block.penalty]
     return EffectModel(design, Z, penalty, strength, beta, owners, features, blocks)

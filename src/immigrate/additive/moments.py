@@ -12,13 +12,13 @@ products of correlated features.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from immigrate.additive.rows import Rows, row_sum
-from immigrate.arrays import Array, Codes, Mask
+from immigrate.arrays import Array, Mask
 from immigrate.progress import ALONE, Run
 
 MOST_EXPLAINED = 0.99
@@ -110,23 +110,17 @@ class Moments:
     """U = C'r of each term and its null covariance S, zero for columns that cannot be tested.
 
     `raw` is what S would be, were nothing cleared: CVC'. Directions of which more than the share
-    `most_explained` is cleared away do not count.
+    `most_explained` is cleared away do not count; `is_used` says which columns can be tested.
     """
 
     U: Array  # (b, k, d)
     S: Array  # (b, k, k)
     raw: Array  # (b, k, k)
     most_explained: float = MOST_EXPLAINED
+    is_used: Mask = field(init=False)  # (b, k)
 
-    @property
-    def is_used(self) -> Mask:
-        """Which columns can be tested: (b, k)."""
-        return np.einsum("bkk->bk", self.S) > 0
-
-    def columns(self, chosen: Codes | slice) -> Moments:
-        """Those of some of the columns."""
-        S, raw = (one[:, chosen][:, :, chosen] for one in (self.S, self.raw))
-        return replace(self, U=self.U[:, chosen], S=S, raw=raw)
+    def __post_init__(self) -> None:
+        vars(self).update(is_used=np.einsum("bkk->bk", self.S) > 0)
 
 
 class Sums(NamedTuple):

@@ -25,7 +25,7 @@ from immigrate.additive.ridge import (
     ridge_coefficients,
     sample_for_folds,
 )
-from immigrate.additive.rows import Columns, Rows, beside, kept_bytes
+from immigrate.additive.rows import Columns, beside, kept_numbers
 from immigrate.arrays import Array, Codes
 
 # A feature with a smaller p for its rough columns gets them.
@@ -99,7 +99,7 @@ class NullModel(AdditiveModel):
         """Cleaned residuals of the labels and of labels drawn from this model, per logit."""
         data, family = self.design, self.design.outcome.family
         return contrasts_of(
-            self.Z, data.Y, self.means, data.weight, self.refit_penalty, family, draws
+            self.Z, data.outcome.Y, self.means, data.weight, self.refit_penalty, family, draws
         )
 
 
@@ -107,7 +107,7 @@ def null_model(design: Design) -> NullModel:
     """The additive model, with the rough basis for the features that need it."""
     model = fitted_additive_model(design)
     rough = rough_features(model)
-    return fitted_additive_model(replace(design, rough=rough)) if rough else model
+    return fitted_additive_model(design.with_rough(rough)) if rough else model
 
 
 def fitted_additive_model(design: Design) -> NullModel:
@@ -134,12 +134,14 @@ def _fitted(
     """The model of all samples, with the strength that `sample` has chosen."""
     Z, penalty, owner = design.additive_columns(features)
     penalty = best.strength * penalty
-    start, family = np.zeros((Z.shape[1], design.Y.shape[1])), design.outcome.family
+    start, family = np.zeros((Z.shape[1], design.outcome.Y.shape[1])), design.outcome.family
     if sample is not design:
         # A pass over all samples is long; a start close to the end saves some.
         near = sample.additive_columns(features)[0]
-        start = ridge_coefficients(near, sample.Y, sample.weight, penalty, start, family=family)
-    beta = ridge_coefficients(Z, design.Y, design.weight, penalty, start, family=family)
+        start = ridge_coefficients(
+            near, sample.outcome.Y, sample.weight, penalty, start, family=family
+        )
+    beta = ridge_coefficients(Z, design.outcome.Y, design.weight, penalty, start, family=family)
     evident = [*evident_features(design), *design.adjusted]
     share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
     deviance, intercept_deviance = (
@@ -199,12 +201,12 @@ def evident_features(design: Design) -> Codes:
 
 def main_effect_log_p(design: Design, weight: Array) -> Array:
     """Log p of each feature's own kernel statistic, for choosing which enter the model."""
-    e = design.Y - np.average(design.Y, axis=0, weights=weight)
+    e = design.outcome.Y - np.average(design.outcome.Y, axis=0, weights=weight)
     spread = np.average(e**2, axis=0, weights=weight).sum()
     p, n_columns = design.is_low.shape
     q, size = np.empty(p), np.empty((p, n_columns))
-    # Two arrays of this size at a time, of 8 bytes each: phi and its square.
-    n_together = max(1, int(kept_bytes() / (16 * max(n_columns, 1) * len(weight))))
+    # Two arrays of this size at a time: phi and its square.
+    n_together = max(1, int(kept_numbers() / (2 * max(n_columns, 1) * len(weight))))
     for start in range(0, p, n_together):
         own = np.arange(start, min(start + n_together, p))
         phi = design.phi_of(own)
@@ -216,12 +218,9 @@ def main_effect_log_p(design: Design, weight: Array) -> Array:
 def rough_features(model: NullModel) -> frozenset[int]:
     """Features of the model whose main effect the rough basis follows significantly better."""
     design = model.design
-    finer = replace(design, rough=frozenset(model.features.tolist()))
-    features = [
-        a
-        for a in model.features.tolist()
-        if not design.bases[a].is_as(finer.bases[a], design.levels[a])
-    ]
+    finer = design.with_rough(frozenset(model.features.tolist()))
+    # As many columns are the same columns.
+    features = model.features[(design.n_columns != finer.n_columns)[model.features]].tolist()
     if not features:
         return frozenset()
     contrasts = model.contrasts()
@@ -229,7 +228,7 @@ def rough_features(model: NullModel) -> frozenset[int]:
     def is_rough(a: int) -> bool:
         C, G = (which.main_effect(a).of for which in (finer, design))
         moments = moments_by_rows(C, G, contrasts, design.run)
-        log_p = min(score_log_p(one)[0, 0] for one in moments)
+        log_p = min(score_log_p(one.U, one.S, one.raw)[0, 0] for one in moments)
         return bool(log_p < np.log(ROUGH_BELOW / len(contrasts)))
 
     return frozenset(filter(is_rough, features))
@@ -240,16 +239,13 @@ def with_term(model: NullModel, term: tuple[int, ...]) -> NullModel:
     design, family, terms = model.design, model.design.outcome.family, np.array([term])
     # Columns that are zero for all samples are none.
     is_real = np.flatnonzero(term_squares(design, terms)[0])
-
-    def columns(rows: Rows) -> Array:
-        return term_columns(design, terms, rows)[0][is_real]
-
     n_new = len(is_real)
-    Z = beside(model.Z, [columns], model.Z.shape[1] + n_new)
+    part = [lambda rows: term_columns(design, terms, rows)[0][is_real]]
+    Z = beside(model.Z, part, model.Z.shape[1] + n_new)
     own_penalty = np.full(n_new, FOUND_TERM_STRENGTH)
     penalty = np.concatenate([model.penalty, own_penalty])
-    start = np.vstack([model.coefficients, np.zeros((n_new, design.Y.shape[1]))])
-    beta = ridge_coefficients(Z, design.Y, design.weight, penalty, start, family=family)
+    start = np.vstack([model.coefficients, np.zeros((n_new, design.outcome.Y.shape[1]))])
+    beta = ridge_coefficients(Z, design.outcome.Y, design.weight, penalty, start, family=family)
     return replace(
         model,
         Z=Z,

@@ -13,7 +13,6 @@ interesting p-values are tiny, and those below the smallest float must still be 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from scipy import special
 
 from immigrate.additive.basis import N_SINGLE
 from immigrate.additive.design import Design
-from immigrate.additive.moments import Moments
+from immigrate.additive.moments import MOST_EXPLAINED, Moments
 from immigrate.arrays import Array, Codes, Mask
 
 # Below this p the three-moment match hands over to the saddlepoint.
@@ -51,30 +50,26 @@ def form_results(moments: Moments, is_low: Mask | None = None) -> FormResult:
 
     `is_low` (b, k^2) says which columns of a pair enter the score; None is for triples.
     """
-    is_used = moments.is_used
+    U, S, raw, is_used = moments.U, moments.S, moments.raw, moments.is_used
     if is_low is None:
         weight = np.any(is_used, axis=1).astype(np.float64)
-        return FormResult(score_log_p(moments)[None], weight[None, :, None])
+        score = score_log_p(U, S, raw, moments.most_explained)
+        return FormResult(score[None], weight[None, :, None])
     k = is_low.shape[1]
     # The score over the columns that `is_low` names for each term.
     needed = np.flatnonzero(is_low.any(axis=0))
-    mask, low = is_low[:, needed], moments.columns(needed)
-    block = mask[:, :, None] & mask[:, None, :]
-    score = score_log_p(
-        replace(low, U=low.U * mask[:, :, None], S=low.S * block, raw=low.raw * block)
-    )
-    log_p = [
-        kernel_log_p(moments.U[:, :k], moments.S[:, :k, :k]),
-        score,
-        *(score_log_p(moments.columns(slice(s, s + 1))) for s in range(k, k + N_SINGLE)),
-    ]
-    weight = [
-        np.any(is_used[:, :k], axis=1),
-        # Where no direction is left to test, p is 1 for every set of labels.
-        np.any(is_used[:, :k] & is_low, axis=1) & np.any(score < 0, axis=1),
-        *is_used[:, k:].T,
-    ]
-    return FormResult(np.stack(log_p), np.stack(weight)[:, :, None].astype(np.float64))
+    mask = is_low[:, needed]
+    block, places = mask[:, :, None] & mask[:, None, :], np.ix_(np.arange(len(U)), needed, needed)
+    low_U, low_S, low_raw = U[:, needed] * mask[:, :, None], S[places] * block, raw[places] * block
+    score = score_log_p(low_U, low_S, low_raw, moments.most_explained)
+    log_p = [kernel_log_p(U[:, :k], S[:, :k, :k]), score]
+    for one in (slice(s, s + 1) for s in range(k, k + N_SINGLE)):
+        own = (U[:, one], S[:, one, one], raw[:, one, one])
+        log_p.append(score_log_p(*own, moments.most_explained))
+    # Where no direction is left to test, p is 1 for every set of labels.
+    has_score = np.any(is_used[:, :k] & is_low, axis=1) & np.any(score < 0, axis=1)
+    weights = [np.any(is_used[:, :k], axis=1), has_score, *is_used[:, k:].T]
+    return FormResult(np.stack(log_p), np.stack(weights)[:, :, None].astype(np.float64))
 
 
 def low_columns(design: Design, terms: Codes, k: int | None = None) -> Mask:
@@ -96,11 +91,8 @@ def combined_log_p(forms: list[FormResult]) -> Array:
 def kernel_log_p(U: Array, S: Array) -> Array:
     """Log p of U'U against its null distribution: (b, d) from U (b, k, d)."""
     square = np.matmul(S, S)
-    moments = (
-        np.einsum("bkk->b", S)[:, None],
-        np.einsum("bkk->b", square)[:, None],
-        np.einsum("bkl,blk->b", square, S)[:, None],
-    )
+    first, second = np.einsum("bkk->b", S)[:, None], np.einsum("bkk->b", square)[:, None]
+    moments = (first, second, np.einsum("bkl,blk->b", square, S)[:, None])
     q = np.sum(U**2, axis=1)
     log_p = log_three_moment_tail(q, moments)
     term, draw = np.nonzero(log_p < np.log(TAIL_STARTS_AT))
@@ -112,7 +104,7 @@ def kernel_log_p(U: Array, S: Array) -> Array:
     return log_p
 
 
-def score_log_p(moments: Moments) -> Array:
+def score_log_p(U: Array, S: Array, raw: Array, most_explained: float = MOST_EXPLAINED) -> Array:
     """Log p of U'S^-1 U against chi2: (b, d).
 
     Directions without variance do not count, and neither do those of which main effects explain
@@ -120,24 +112,17 @@ def score_log_p(moments: Moments) -> Array:
     to which a ridge and a first-order refit are no guide. A nominal feature with a few samples
     per level has many such directions, although none of its columns is explained.
     """
-    U, S, raw = moments.U, moments.S, moments.raw
     diagonal = np.einsum("bkk->bk", S)
     # In units of the columns' own deviations, so that an eigenvalue can be called small.
     scale = np.where(diagonal > 0, 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0)), 0.0)
     eigenvalues, vectors = np.linalg.eigh(scale[:, :, None] * S * scale[:, None, :])
-    before = np.einsum(
-        "bki,bkl,bli->bi",
-        vectors,
-        scale[:, :, None] * raw * scale[:, None, :],
-        vectors,
-        optimize=True,
-    )
-    smallest = np.maximum(SMALLEST_RELATIVE_EIGENVALUE, (1 - moments.most_explained) * before)
+    scaled = scale[:, :, None] * raw * scale[:, None, :]
+    before = np.einsum("bki,bkl,bli->bi", vectors, scaled, vectors, optimize=True)
+    smallest = np.maximum(SMALLEST_RELATIVE_EIGENVALUE, (1 - most_explained) * before)
     is_real = eigenvalues > smallest
     root = np.where(is_real, 1 / np.sqrt(np.where(is_real, eigenvalues, 1.0)), 0.0)
-    whitened = np.matmul(
-        root[:, :, None] * vectors.transpose(0, 2, 1) * scale[:, None, :], U
-    )  # (b, k, d)
+    whitening = root[:, :, None] * vectors.transpose(0, 2, 1) * scale[:, None, :]
+    whitened = np.matmul(whitening, U)  # (b, k, d)
     df = is_real.sum(axis=1)[:, None]
     return np.where(df > 0, log_chi2_tail(np.sum(whitened**2, axis=1), np.maximum(df, 1)), 0.0)
 

@@ -216,7 +216,7 @@ def chosen_strength(
     folds, family = list(zip(columns, in_fold.T)), design.outcome.family
     train = [_side(design, Z, own, design.weight - held_out) for own, held_out in folds]
     test = [_side(design, Z, own, held_out) for own, held_out in folds]
-    starts = [np.zeros((len(own), design.Y.shape[1])) for own in columns]
+    starts = [np.zeros((len(own), design.outcome.Y.shape[1])) for own in columns]
     best, n_rises = Choice(np.inf, STRENGTHS[0]), 0
     for strength in STRENGTHS:
         total = 0.0
@@ -246,7 +246,7 @@ def held_out_deviance(design: Design, Z: Columns, penalty: Array, in_fold: Array
         beta = ridge_coefficients(
             *_side(design, Z, own, design.weight - held_out),
             penalty,
-            np.zeros((Z.shape[1], design.Y.shape[1])),
+            np.zeros((Z.shape[1], design.outcome.Y.shape[1])),
             family=family,
             tolerance=CROSS_VALIDATION_TOLERANCE,
         )
@@ -260,9 +260,9 @@ def _side(
 ) -> tuple[Columns, Array, Array]:
     """Columns, outcomes and weights of one side of a fold: of the samples that have a weight."""
     if isinstance(Z, LazyColumns):
-        return Z.chosen(columns), design.Y, weight
+        return Z.chosen(columns), design.outcome.Y, weight
     is_used = weight > 0
-    return Z[:, columns][is_used], design.Y[is_used], weight[is_used]
+    return Z[:, columns][is_used], design.outcome.Y[is_used], weight[is_used]
 
 
 def _mixed(x: Keys) -> Keys:

@@ -80,14 +80,9 @@ class LazyColumns:
 Columns = Array | LazyColumns
 
 
-def kept_bytes() -> float:
-    """What a matrix may take that is kept as a whole."""
-    return float(sklearn.get_config()["working_memory"] * 2**20 * KEPT_SHARE)
-
-
-def fits_whole(n: int, n_columns: int) -> bool:
-    """Whether a matrix of numbers may be kept as a whole."""
-    return 8.0 * n * n_columns <= kept_bytes()
+def kept_numbers() -> float:
+    """How many numbers a matrix may have that is kept as a whole."""
+    return float(sklearn.get_config()["working_memory"] * 2**20 * KEPT_SHARE / 8)
 
 
 def row_slices(n: int, n_columns: int) -> list[slice]:
@@ -134,7 +129,7 @@ def row_sum(
     function: Callable[[slice], tuple[Array, ...]], n: int, n_columns: int, run: Run = ALONE
 ) -> tuple[Array, ...]:
     """Sum over n rows of what a function makes of a block of them, at once if they fit."""
-    if fits_whole(n, n_columns):
+    if n * n_columns <= kept_numbers():
         return function(slice(0, n))
     return added(mapped_rows(function, row_slices(n, n_columns), run))
 

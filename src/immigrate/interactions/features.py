@@ -187,7 +187,7 @@ class _LeavingOut:
     def _cleared_residuals(self, means: list[Array], outs: list[Mask]) -> list[Array]:
         """What the other columns leave of e: r = e - V Z_o H_o Z_o' e, (n, n_logits)."""
         weight, family = self.data.weight, self.data.outcome.family
-        errors = [self.data.Y - mu for mu in means]
+        errors = [self.data.outcome.Y - mu for mu in means]
 
         def gradients(rows: slice, Z: Array) -> tuple[Array, ...]:
             return tuple(Z.T @ (weight[rows][:, None] * e[rows]) for e in errors)

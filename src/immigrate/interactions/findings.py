@@ -16,9 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from immigrate.additive.basis import Levels
 from immigrate.additive.design import Design, table_design, term_squares
 from immigrate.additive.effects import EffectModel, Term, effect_model
+from immigrate.additive.levels import Levels
 from immigrate.additive.moments import Contrast
 from immigrate.additive.null_model import AdditiveModel, NullModel, fitted_on
 from immigrate.additive.sizes import Sizes
@@ -116,7 +116,7 @@ class EffectSource:
             design = table_design(self.table, adjusted=self.adjusted)
             place = {int(column): i for i, column in enumerate(design.columns)}
             rough = frozenset(place[c] for c in self.rough if c in place)
-            design = replace(design, rough=rough)
+            design = design.with_rough(rough)
         place = {int(column): i for i, column in enumerate(design.columns)}
         wanted = dict.fromkeys((*self.pairs, *more))
         terms = [tuple(place[c] for c in pair) for pair in wanted if place.keys() >= set(pair)]
@@ -194,8 +194,11 @@ class Effects:
         """The outcome, less what is adjusted for: a confounder may turn a direction round."""
         design = self.model.design
         if not design.adjusted:
-            return design.Y
-        return design.Y - fitted_on(design, np.array(sorted(design.adjusted), dtype=np.intp)).means
+            return design.outcome.Y
+        return (
+            design.outcome.Y
+            - fitted_on(design, np.array(sorted(design.adjusted), dtype=np.intp)).means
+        )
 
     def _side(self, feature: int) -> Side:
         table, levels = self.source.table, self.model.design.levels[feature]

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from immigrate.additive.basis import Levels
 from immigrate.additive.effects import Term
+from immigrate.additive.levels import Levels
 from immigrate.additive.sizes import CONFIDENCE
 from immigrate.additive.surfaces import MOST_SHOWN_AS_LEVELS, surface
 from immigrate.arrays import Array, Codes

@@ -147,7 +147,7 @@ def first_round(search: Search, model: NullModel, among: TermSet) -> Round:
     """Test the terms of a set against the model."""
     design, n_tests = model.design, among.n_terms
     contrasts, count = model.contrasts(search.adjustment.draws), search.n_refined
-    n, n_logits = design.Y.shape
+    n, n_logits = design.outcome.Y.shape
     # A list of pairs is short, and is always tested exactly. F has no more rows than Z has
     # columns, and none more than there are samples.
     is_scanned = among.listed is None and (
@@ -247,7 +247,7 @@ def at_once(search: Search, tested: Round) -> list[Found]:
 
 def predicted_duration(search: Search, design: Design) -> SearchDuration:
     """How long a test will take, from the shape of the data alone."""
-    n, n_logits = design.Y.shape
+    n, n_logits = design.outcome.Y.shape
     m = int(design.n_columns.sum())
     n_terms = search.question.terms(design).n_terms
     # With more columns than that the features are screened.

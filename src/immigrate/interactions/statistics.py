@@ -18,7 +18,7 @@ from immigrate.additive.basis import MOST_ORDERED_COLUMNS, N_FUNCTIONS, N_SINGLE
 from immigrate.additive.design import Design, own_main_effects, term_columns
 from immigrate.additive.moments import Contrast, moments_of, sums_of
 from immigrate.additive.p_values import combined_log_p, form_results, low_columns
-from immigrate.additive.rows import LazyColumns, added, fits_whole, kept_bytes, mapped_rows
+from immigrate.additive.rows import LazyColumns, added, kept_numbers, mapped_rows
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes
 from immigrate.progress import Run
@@ -130,7 +130,7 @@ def _sums_by_block(
             yield block, _row_sums(data, terms[block], contrasts, slice(0, n))
         return
     slices = [slice(i, min(i + BLOCK_ROWS, n)) for i in range(0, n, BLOCK_ROWS)]
-    for many in blocks(len(terms), 8.0 * sums_per_term(data, terms, contrasts), kept_bytes()):
+    for many in blocks(len(terms), sums_per_term(data, terms, contrasts), kept_numbers()):
         own = np.arange(len(terms))[many]
         parts = [own[one] for one in _blocks_of_a_kind(data, terms[own], BLOCK_ROWS, n_sets)]
 
@@ -161,7 +161,8 @@ def _n_functions(data: Design, terms: Codes) -> int:
 def is_short(data: Design, contrasts: list[Contrast]) -> bool:
     """Whether the columns of a term and of the null model, for all samples, fit in memory."""
     Z = getattr(contrasts[0].explained, "Z", None)
-    return fits_whole(len(data.weight), COLUMNS_OF_A_TERM) and not isinstance(Z, LazyColumns)
+    is_kept = len(data.weight) * COLUMNS_OF_A_TERM <= kept_numbers()
+    return is_kept and not isinstance(Z, LazyColumns)
 
 
 def sums_per_term(data: Design, terms: Codes, contrasts: list[Contrast]) -> float:
