@@ -106,7 +106,7 @@ TUNED = {
     # docs/measurements/robustness.md: wide tables, both cones
     "core.psd": {"WIDE": 256, "FEW": 1 / 8},
     "core.cones": {"NEGLIGIBLE": 1e-10},
-    "core.mixing": {"MOST_STEPS": 200, "SMALL_CHANGE": 1e-5},
+    "core.couplings": {"MOST_MIXING_STEPS": 200, "SMALL_SHARE_CHANGE": 1e-5},
     # benchmarks/speed/solver_passes.py
     "solvers.descent": {"STEP_CUT": 4.0, "MAX_CUTS": 20},
 }

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from immigrate.core import mixing
-from immigrate.core.mixing import mixture_shares
+from immigrate.core import couplings
+from immigrate.core.couplings import mixture_shares
 
 
 def likelihood_of(shares, log_likelihood):
@@ -60,7 +60,7 @@ def test_shares_are_those_of_a_direct_optimiser(n_models, seed, monkeypatch):
     best = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12}).x
     found = mixture_shares(log_likelihood)
     np.testing.assert_allclose(found[:-1], best, atol=2e-4)
-    monkeypatch.setattr(mixing, "SMALL_CHANGE", 1e-12)
+    monkeypatch.setattr(couplings, "SMALL_SHARE_CHANGE", 1e-12)
     np.testing.assert_allclose(mixture_shares(log_likelihood)[:-1], best, atol=1e-6)
 
 
@@ -82,11 +82,11 @@ def test_steps_end_at_the_first_small_change(monkeypatch):
     path = steps_by_loops(log_likelihood, 60)
     change = np.abs(np.diff(path, axis=0)).max(axis=1)
     for small in (1e-2, 1e-3):
-        monkeypatch.setattr(mixing, "SMALL_CHANGE", small)
+        monkeypatch.setattr(couplings, "SMALL_SHARE_CHANGE", small)
         last = int(np.argmax(change < small)) + 1
         assert 1 < last < 60
         np.testing.assert_allclose(mixture_shares(log_likelihood), path[last], rtol=1e-12)
-    monkeypatch.setattr(mixing, "SMALL_CHANGE", 0.0)
+    monkeypatch.setattr(couplings, "SMALL_SHARE_CHANGE", 0.0)
     for most in (0, 1, 7):
-        monkeypatch.setattr(mixing, "MOST_STEPS", most)
+        monkeypatch.setattr(couplings, "MOST_MIXING_STEPS", most)
         np.testing.assert_allclose(mixture_shares(log_likelihood), path[most], rtol=1e-12)

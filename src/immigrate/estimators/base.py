@@ -61,8 +61,8 @@ def fitting(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-class MarginClassifier(ClassifierMixin, StoredEstimator):
-    """Eq. 9 and its relatives, over a fitted margin.
+class ReferenceClassifier(ClassifierMixin, StoredEstimator):
+    """A classifier that compares rows with references: how it reads and explains them.
 
     Relies on `model_`, the `MarginModel` that a subclass sets in `fit`,
     beside scikit-learn's own `classes_`; and on the parameter `n_jobs`.
@@ -71,6 +71,52 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
     model_: MarginModel
     classes_: np.ndarray
     n_jobs: int | None
+
+    def explain(self, X: Any, *, n_neighbors: int = 3) -> Explanation:
+        """Which features and pairs pull each row to its class, and its most telling neighbours.
+
+        The margin of a row, the score of the runner-up class less that of the predicted one, is a
+        sum over features and pairs, because the distance is; with the rule "energy" one more part
+        says how many samples of the two classes are near. Samples that the model was fitted on are
+        explained as `predict` sees them: they are their own nearest neighbours.
+
+        The margin of a mixture or a vote is the lead of its class in probability, which is exactly
+        the sum of what the members add. What a member adds is a difference of probabilities, not
+        a sum over features and pairs: it is spread over them in proportion to the member's own
+        margin.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_neighbors : int, default=3
+            Training samples to name for each of the two classes of a row; of several members by
+            their mean share.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_count("n_neighbors", n_neighbors)
+        values, references = self._values(X), self.model_.references
+        split = self.model_.margin_split(values, n_neighbors, self.n_jobs)
+        names = checked_feature_names(self)[references.is_used]
+        return named_explanation(split, references, self.classes_, names)
+
+    def _values(self, X: Any) -> Array:
+        """The table as the fitted reader reads it."""
+        check_is_fitted(self)
+        values: Array = read_table(self, X)
+        return values
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class MarginClassifier(ReferenceClassifier):
+    """Eq. 9 and its relatives, over a fitted margin."""
 
     def predict(self, X: Any) -> np.ndarray:
         """Class with the smallest score.
@@ -147,32 +193,6 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         values = None if X is None else self._values(X)
         return self.model_.scores(values, self.n_jobs, rule="distance")
 
-    def explain(self, X: Any, *, n_neighbors: int = 3) -> Explanation:
-        """Which features and pairs pull each row to its class, and its most telling neighbours.
-
-        The margin of a row, the score of the runner-up class less that of the predicted one, is a
-        sum over features and pairs, because the distance is; with the rule "energy" one more part
-        says how many samples of the two classes are near. Samples that the model was fitted on are
-        explained as `predict` sees them: they are their own nearest neighbours. The margin of a
-        mixture is the lead of its class in probability, spread over features and pairs as in
-        `BoostedImmigrateClassifier`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        n_neighbors : int, default=3
-            Training samples to name for each of the two classes of a row.
-
-        Returns
-        -------
-        Explanation
-        """
-        check_count("n_neighbors", n_neighbors)
-        values, references = self._values(X), self.model_.references
-        split = self.model_.margin_split(values, n_neighbors, self.n_jobs)
-        names = checked_feature_names(self)[references.is_used]
-        return named_explanation(split, references, self.classes_, names)
-
     def leave_one_out_predict(self) -> np.ndarray:
         """Prediction of each training sample from all the others, at the fitted weights.
 
@@ -193,15 +213,6 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         check_is_fitted(self)
         return self.model_.sigma
 
-    def _values(self, X: Any) -> Array:
-        """The table as the fitted reader reads it."""
-        check_is_fitted(self)
-        values: Array = read_table(self, X)
-        return values
-
-    def __sklearn_tags__(self) -> Tags:
-        return with_mixed_input(super().__sklearn_tags__())
-
     def _adopt(self, table: Table, model: MarginModel, fit: Fit) -> None:
         """Become the model that a solver found; nothing here can fail."""
         table.keep_on(self)
@@ -219,13 +230,6 @@ class MarginClassifier(ClassifierMixin, StoredEstimator):
         # A start that is already stationary takes no step; scikit-learn wants at least 1.
         self.n_iter_ = max(len(solution.objective_path) - 1, 1)
         self.converged_ = solution.stop is Stop.TOLERANCE
-
-
-def with_mixed_input(tags: Tags) -> Tags:
-    """Tags of an estimator that takes categories and missing values."""
-    tags.input_tags.allow_nan = True
-    tags.input_tags.categorical = True
-    return tags
 
 
 def is_lazy(X: Any) -> bool:

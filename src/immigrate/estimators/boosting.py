@@ -8,16 +8,14 @@ from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count, check_option
 from immigrate.core.cones import WeightSet
 from immigrate.durations import STEPS_OF_FIT, STEPS_OF_PATH
-from immigrate.estimators.base import fitting, is_lazy, lazily, with_mixed_input
+from immigrate.estimators.base import ReferenceClassifier, fitting, is_lazy, lazily
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.choice import (
@@ -29,7 +27,6 @@ from immigrate.margin.choice import (
     check_rules,
     check_temperatures,
 )
-from immigrate.margin.explanation import Explanation, named_explanation
 from immigrate.margin.model import RULES, MarginModel, Member, Point, chosen_encoding
 from immigrate.margin.options import FitOptions, sigma_grid
 from immigrate.margin.path import fit_at, tasks_of, weight_path
@@ -38,16 +35,14 @@ from immigrate.margin.problem import Task
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.references import References
 from immigrate.progress import print_line, report_progress, warn_user
-from immigrate.scikit_learn import StoredEstimator
 from immigrate.solvers import Problem, Solution
 from immigrate.solvers.boosting import Learner, Trainer, Variant, boosted, resolved_variant
-from immigrate.table import read_table
 
 # Sigma is chosen by a single model, which takes its time: rounds have a limit of their own.
 SINGLE_STEPS = 100
 
 
-class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstimator):
+class BoostedImmigrateClassifier(WeightMatrixModel, ReferenceClassifier):
     """Boosted IMMIGRATE (BIM): AdaBoost with IMMIGRATE as base learner [1]_.
 
     Each round fits a weight matrix in which the samples that earlier rounds got wrong count
@@ -134,8 +129,6 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
     >>> BoostedImmigrateClassifier().fit(X, y).score(X, y)
     1.0
     """
-
-    model_: MarginModel
 
     def __init__(
         self,
@@ -265,28 +258,6 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         share = self.predict_proba(X)
         return share[:, 1] - share[:, 0] if share.shape[1] == 2 else share
 
-    def explain(self, X: Any, *, n_neighbors: int = 3) -> Explanation:
-        """Which features and pairs pull each row to its class, and its most telling neighbours.
-
-        The margin of a row is the lead of its class in the vote, which is exactly the sum of what
-        the members add. What a member adds is a difference of probabilities, not a sum over
-        features and pairs: it is spread over them in proportion to the member's own margin.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        n_neighbors : int, default=3
-            Training samples to name for each class, by their mean share in the members.
-
-        Returns
-        -------
-        Explanation
-        """
-        names = self.get_feature_names_out()
-        check_count("n_neighbors", n_neighbors)
-        split = self.model_.margin_split(read_table(self, X), n_neighbors, self.n_jobs)
-        return named_explanation(split, self.model_.references, self.classes_, names)
-
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions after the first model, the first two, and so on.
 
@@ -330,8 +301,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         ------
         ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        yield from self.model_.stages(read_table(self, X), self.n_jobs)
+        yield from self.model_.stages(self._values(X), self.n_jobs)
 
     @property
     def estimators_(self) -> list[Learner]:
@@ -356,9 +326,6 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ClassifierMixin, StoredEstim
         """The temperature of the probabilities by which all models vote."""
         check_is_fitted(self)
         return self.model_.temperature
-
-    def __sklearn_tags__(self) -> Tags:
-        return with_mixed_input(super().__sklearn_tags__())
 
     def _offered_rules(self, variant: Variant) -> Sequence[str]:
         if isinstance(self.rules, str):

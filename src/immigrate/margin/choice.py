@@ -16,8 +16,7 @@ from sklearn.model_selection import ParameterGrid
 
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_choices, check_option, check_positive
-from immigrate.core.couplings import own_class_probability
-from immigrate.core.mixing import mixture_shares
+from immigrate.core.couplings import mixture_shares, own_class_probability
 from immigrate.kernels import ClassScores
 from immigrate.margin.model import RULES
 from immigrate.margin.penalties import Penalty
