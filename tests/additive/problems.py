@@ -50,4 +50,4 @@ def search_for_pairs(alpha=0.05, n_jobs=None, **options):
 
 
 def pair_search(data, model):
-    return first_round(search_for_pairs(), model, Question().terms(data))
+    return first_round(search_for_pairs(), model, Question())

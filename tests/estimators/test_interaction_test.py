@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from immigrate import InteractionTest, WestfallYoung
 from immigrate.datasets import make_monk1
-from immigrate.interactions import search
+from immigrate.interactions import findings, search
 from immigrate.interactions.adjustments import PValues, benjamini_hochberg
 
 
@@ -127,7 +127,8 @@ def test_the_length_of_the_table_does_not_change_what_is_found(monkeypatch):
         np.random.default_rng(1).random(400) < 0.5, (X[:, 4] * X[:, 5] > 0).astype(int), y
     )
     full = InteractionTest().fit(X, y)
-    monkeypatch.setattr(search, "MOST_LISTED", 1)
+    for module in (search, findings):
+        monkeypatch.setattr(module, "MOST_LISTED", 1)
     short = InteractionTest().fit(X, y)
     assert len(short.table_) == 1
     assert len(full.selected_) == 2
@@ -180,7 +181,8 @@ def test_screen_leaves_the_strongest_p_values_exact():
 
 
 def test_many_features_stay_bounded(monkeypatch):
-    monkeypatch.setattr(search, "MOST_LISTED", 1000)
+    for module in (search, findings):
+        monkeypatch.setattr(module, "MOST_LISTED", 1000)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 400))
     y = (X[:, 5] + 0.5 * rng.normal(size=80) > 0).astype(int)

@@ -14,6 +14,7 @@ from additive.problems import encoded
 from immigrate import InteractionTest, durations
 from immigrate.additive import rows
 from immigrate.additive.null_model import fitted_additive_model
+from immigrate.estimators import interaction_test
 from immigrate.interactions import scan, scan_tiles
 from immigrate.interactions.question import every_term
 from immigrate.interactions.scan import strongest_terms
@@ -77,6 +78,7 @@ def test_threads_do_not_change_the_scan(monkeypatch):
 def test_a_long_test_is_foretold(monkeypatch, capsys):
     monkeypatch.setattr(durations, "FEWEST_OPERATIONS", 0.0)
     monkeypatch.setattr(durations, "multiply_rate", lambda: 1e5)
+    monkeypatch.setattr(interaction_test, "LITTLE_WORK", 0)
     InteractionTest().fit(*wide_problem(p=8))
     told = capsys.readouterr().err
     assert told.count("\n") == 1

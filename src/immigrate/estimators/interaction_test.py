@@ -41,6 +41,8 @@ from immigrate.table.weights import refuse_repeated, sample_counts
 
 ORDERS = (2, 3)
 OUTCOMES = ("auto", "class", "number")
+# Samples times features, for each feature of a term, that are tested before anybody waits.
+LITTLE_WORK = 10_000
 # Parameters that a fitted test has to know, whatever is set later.
 REMEMBERED = ("order", "adjust", "alpha", "stepwise", "split", "adjust_for", "pairs")
 
@@ -371,8 +373,9 @@ class InteractionTest(StoredEstimator):
         # Not around fit, where it would stand between the user's line and a warning.
         with one_blas_thread():
             design = table_design(table, adjusted=search.question.adjusted, run=run)
-            duration = predicted_duration(search, design)
-            announce("InteractionTest", duration.seconds, duration.advice)
+            if len(table.values) * len(design.levels) ** self.order > LITTLE_WORK:
+                duration = predicted_duration(search, design)
+                announce("InteractionTest", duration.seconds, duration.advice)
             run.stage = "null model"
             null = null_model(design)
             if self.verbose:

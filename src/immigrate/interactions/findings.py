@@ -7,7 +7,7 @@ have names. Effects of what was found are measured by one model that holds all o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -249,19 +249,12 @@ def findings_of(
     effects = source.measured(design=design if held_out is None else None)
     names = np.array(table.reader.names, dtype=object)[design.columns]
     every = term_table(terms, null, names, effects)
+    kept = {one.name: getattr(null, one.name) for one in fields(AdditiveModel)}
     return Findings(
         every.head(MOST_LISTED),
         every[every["is_found"]].drop(columns=["rank", "is_exact", "is_found"]),
         feature_table(features, design, names, effects, in_terms),
-        AdditiveModel(
-            design.columns[null.features],
-            null.strength,
-            null.deviance,
-            null.intercept_deviance,
-            null.coefficients,
-            null.means,
-            null.deviance_explained,
-        ),
+        AdditiveModel(**kept | {"features": design.columns[null.features]}),
         n_tests,
         detectable_size(features.contrasts, n_tests, search.alpha, design.outcome.unit),
         # One more pair hardly moves the choice, and choosing is most of the work.
@@ -348,11 +341,8 @@ def feature_table(
     measured, _ = effects.measured([(int(column),) for column in columns])
     # Features that are not in the model of effects have the size of a single step.
     step = tested.effects.sizes().times(design.outcome.unit)
-    sizes = Sizes(
-        np.where(np.isnan(measured.size), step.size, measured.size),
-        np.where(np.isnan(measured.low), step.low, measured.low),
-        np.where(np.isnan(measured.high), step.high, measured.high),
-    )
+    both = ((measured.size, step.size), (measured.low, step.low), (measured.high, step.high))
+    sizes = Sizes(*(np.where(np.isnan(own), other, own) for own, other in both))
     directions = [""] * len(columns)
     for i in np.flatnonzero(tested.is_shown):
         # What is not shown on its own may go either way there.

@@ -24,7 +24,7 @@ from immigrate.additive.sizes import FirstOrder
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.durations import SearchDuration, SearchSize, exceeds_exact_tests
 from immigrate.interactions.adjustments import Adjustment, PValues
-from immigrate.interactions.question import ORDER_NAMES, Question, TermSet, every_term
+from immigrate.interactions.question import ORDER_NAMES, Question
 from immigrate.interactions.scan import strongest_terms
 from immigrate.interactions.statistics import TermResult, exact_results
 from immigrate.progress import ALONE, Run, warn_user
@@ -131,21 +131,21 @@ class TermEvidence:
 
 def tested_terms(search: Search, model: NullModel) -> TermEvidence:
     """The terms that are asked for, against the null model; triples also against pairs."""
-    order, design = search.question.order, model.design
+    order = search.question.order
     if order == 3:
-        every_pair = every_term(len(design.columns), 2, design.tested)
-        model = one_by_one(search, model, first_round(search, model, every_pair))[1]
+        model = one_by_one(search, model, first_round(search, model, Question()))[1]
         search.say(f"{len(model.terms)} pairs found and added to the null model")
-    first = first_round(search, model, search.question.terms(design))
+    first = first_round(search, model, search.question)
     search.say(f"{first.n_tests} {ORDER_NAMES[order]}s tested")
     found = one_by_one(search, model, first)[0] if search.is_stepwise else at_once(search, first)
     search.say(f"{len(found)} {ORDER_NAMES[order]}s found")
     return TermEvidence(first, first.log_p_adjusted(search.adjustment), found)
 
 
-def first_round(search: Search, model: NullModel, among: TermSet) -> Round:
-    """Test the terms of a set against the model."""
-    design, n_tests = model.design, among.n_terms
+def first_round(search: Search, model: NullModel, question: Question) -> Round:
+    """Test the terms of a question against the model."""
+    design, among = model.design, question.terms(model.design)
+    n_tests = among.n_terms
     contrasts, count = model.contrasts(search.adjustment.draws), search.n_refined
     n, n_logits = design.outcome.Y.shape
     # A list of pairs is short, and is always tested exactly. F has no more rows than Z has

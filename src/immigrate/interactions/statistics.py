@@ -61,11 +61,11 @@ def exact_results(
 ) -> TermResult:
     """`term_results`, in parallel over chunks that do not depend on the number of workers."""
     run.stage = f"exact tests of {len(terms):,} terms"
-    if not is_short(design, contrasts):
-        # Threads share the rows instead.
-        return term_results(design, terms, contrasts, with_effects=with_effects)
     # Not by the number of workers: so the sums, and p-values to the last bit, do not depend on it.
     n_chunks = min(MOST_CHUNKS, len(terms) // TERMS_PER_CHUNK + 1)
+    if n_chunks == 1 or not is_short(design, contrasts):
+        # Of long tables threads share the rows instead.
+        return term_results(design, terms, contrasts, with_effects=with_effects)
     threads = Parallel(n_jobs=run.n_jobs, require="sharedmem", return_as="generator")
     parts = []
     for part in threads(
@@ -73,8 +73,7 @@ def exact_results(
         for chunk in np.array_split(terms, n_chunks)
     ):
         parts.append(part)
-        if n_chunks > 1:
-            run.tick(len(parts), n_chunks)
+        run.tick(len(parts), n_chunks)
     return TermResult(
         statistic=np.concatenate([part.statistic for part in parts]),
         log_p=np.concatenate([part.log_p for part in parts]),
