@@ -60,6 +60,9 @@ class StoredEstimator(BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also of parts: ``columns__scale``.
 
+        A part that is a name, or None, and stands for an object becomes that object:
+        ``set_params(solver__tol=1e-4)`` makes a ``Descent(tol=1e-4)`` of ``solver="monotone"``.
+
         Parameters
         ----------
         **params : dict
@@ -68,14 +71,25 @@ class StoredEstimator(BaseEstimator):
         -------
         self
         """
-        for name in params:
-            part, inside, _ = name.partition("__")
-            if inside and part not in params and getattr(self, part, self) is None:
+        super().set_params(**{name: value for name, value in params.items() if "__" not in name})
+        inside = {name: value for name, value in params.items() if "__" in name}
+        for name in inside:
+            part = name.partition("__")[0]
+            if not hasattr(self, part) or hasattr(getattr(self, part), "set_params"):
+                continue
+            value = getattr(self, part)
+            found = self._part(part, value)
+            if not hasattr(found, "set_params"):
                 raise ValueError(
-                    f"{name} is a parameter of {part}, which is None here and stands for the "
-                    f"defaults. Give the object first: {type(self).__name__}({part}=...)."
+                    f"{name} is a parameter of {part}, which is {value!r} here and has none. Give "
+                    f"the object first: {type(self).__name__}({part}=...)."
                 )
-        return super().set_params(**params)
+            setattr(self, part, found)
+        return super().set_params(**inside)
+
+    def _part(self, name: str, value: Any) -> Any:
+        """The object that a parameter stands for by a name or by None; else the value itself."""
+        return value
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), VERSION: __version__}

@@ -7,12 +7,14 @@ import inspect
 import pickle
 import pydoc
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -24,6 +26,8 @@ from immigrate import (
     L2,
     LFE,
     BoostedImmigrateClassifier,
+    Columns,
+    CubicImmigrateClassifier,
     Descent,
     FullSteps,
     IM4EClassifier,
@@ -32,6 +36,7 @@ from immigrate import (
     ImmigrateSelector,
     IRelief,
     PaperBoosting,
+    PenaltyPath,
     Prune,
     ReliefF,
     Screen,
@@ -145,6 +150,66 @@ class TestNesting:
         assert model.estimator.solver.tol == 0.1
         assert model.variant.sigma_min == 1.0
         assert self.model.estimator.solver.tol == 1e-3, "a clone has values of its own"
+
+    @pytest.mark.parametrize(
+        ("model", "name", "made"),
+        [
+            (ImmigrateClassifier(), "solver__tol", Descent(tol=0.5)),
+            (ImmigrateClassifier(solver="paper"), "solver__tol", FullSteps(tol=0.5)),
+            (ImmigrateClassifier(penalty="l1"), "penalty__strength", L1(0.5)),
+            (
+                ImmigrateClassifier(screen="pairs"),
+                "screen__threshold",
+                Screen("pairs", threshold=0.5),
+            ),
+            (ImmigrateClassifier(), "columns__scale", Columns(scale=0.5)),
+            (IM4EClassifier(), "solver__tol", Descent(tol=0.5)),
+            (CubicImmigrateClassifier(), "solver__tol", Descent(tol=0.5)),
+            (IRelief(), "solver__tol", Descent(max_iter=100, tol=0.5)),
+            (ImmigrateClassifierCV(), "estimator__sigma", ImmigrateClassifier(0.5)),
+            (
+                ImmigrateClassifierCV(penalties="path"),
+                "penalties__smallest",
+                PenaltyPath(smallest=0.5),
+            ),
+            (
+                BoostedImmigrateClassifier(),
+                "estimator__sigma",
+                ImmigrateClassifier(0.5, solver=Descent(max_iter=5)),
+            ),
+            (
+                BoostedImmigrateClassifier(variant="paper"),
+                "variant__sigma_min",
+                PaperBoosting(sigma_min=0.5),
+            ),
+            (ImmigrateSelector(), "estimator__sigma", ImmigrateClassifier(0.5)),
+        ],
+        ids=lambda value: type(value).__name__ if isinstance(value, BaseEstimator) else value,
+    )
+    def test_set_params_makes_the_object_that_a_default_stands_for(self, model, name, made):
+        part = name.split("__")[0]
+        before = getattr(model, part)
+        changed = clone(model).set_params(**{name: 0.5})
+        assert repr(getattr(changed, part)) == repr(made)
+        assert getattr(model, part) == before
+
+    def test_set_params_takes_a_name_and_what_is_inside_together(self):
+        model = ImmigrateClassifier().set_params(solver="paper", solver__max_iter=3)
+        assert repr(model.solver) == "FullSteps(max_iter=3)"
+
+    def test_a_part_that_has_no_parameters_is_refused(self):
+        with pytest.raises(ValueError, match=r"penalty__strength .* penalty, which is None here"):
+            ImmigrateClassifier().set_params(penalty__strength=0.1)
+
+    def test_a_grid_search_reaches_into_defaults(self, wine):
+        X, y = wine
+        grid = {"solver__max_iter": [1, 50], "penalty__strength": [0.01, 0.5]}
+        search = GridSearchCV(ImmigrateClassifier(penalty="l1"), grid, cv=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            search.fit(X, y)
+        assert len(search.cv_results_["params"]) == 4
+        assert search.best_estimator_.solver.max_iter == search.best_params_["solver__max_iter"]
 
     def test_a_clone_is_the_same_and_shares_nothing(self):
         other = clone(self.model)

@@ -150,6 +150,9 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
             self._learn(X, y, sample_weight)
         return self
 
+    def _part(self, name: str, value: Any) -> Any:
+        return ImmigrateClassifier() if name == "estimator" and value is None else value
+
     def transform(self, X: Any) -> Any:
         """The chosen columns of `X`, then the products of the chosen pairs.
 

@@ -210,6 +210,12 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ReferenceClassifier):
             self.n_discarded_ = sum(learner.vote == 0 for learner in rounds)
         return self
 
+    def _part(self, name: str, value: Any) -> Any:
+        if name == "estimator":
+            solver = resolved_variant(self.variant).solver()
+            return base_classifier(value, ImmigrateClassifier(solver=solver))
+        return resolved_variant(value) if name == "variant" else value
+
     def predict(self, X: Any) -> np.ndarray:
         """Class with the largest vote.
 

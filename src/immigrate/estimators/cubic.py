@@ -13,14 +13,14 @@ from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.forms import Cubic
 from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.estimators.weight_matrix import without_rounding
-from immigrate.margin.encoding import Columns
+from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import TripleOptions
 from immigrate.margin.path import fitted
 from immigrate.margin.references import References
 from immigrate.margin.triples import NAMES, dense_tensor
 from immigrate.scikit_learn import checked_feature_names
-from immigrate.solvers import Solver
+from immigrate.solvers import Solver, resolved_solver
 
 
 class CubicImmigrateClassifier(MarginClassifier):
@@ -197,6 +197,10 @@ class CubicImmigrateClassifier(MarginClassifier):
             self.triple_weight_error_ = form.triple_weights(error)
             self.fit_sigma_ = fit.sigma
         return self
+
+    def _part(self, name: str, value: Any) -> Any:
+        makers: dict[str, Any] = {"solver": resolved_solver, "columns": resolved_columns}
+        return makers[name](value) if name in makers else value
 
     def interactions(self, top: int | None = None) -> pd.DataFrame:
         """Every feature, pair and triple with its weight, the largest first.

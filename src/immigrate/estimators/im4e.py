@@ -11,12 +11,12 @@ from immigrate.arrays import Array
 from immigrate.checks import check_option, check_positive
 from immigrate.core.cones import share
 from immigrate.estimators.base import MarginClassifier, fitting
-from immigrate.margin.encoding import Columns
+from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import VectorOptions
 from immigrate.margin.path import fitted
 from immigrate.margin.screen import DEFAULT_SIGMA
-from immigrate.solvers import Solver
+from immigrate.solvers import Solver, resolved_solver
 
 
 class IM4EClassifier(MarginClassifier):
@@ -159,6 +159,10 @@ class IM4EClassifier(MarginClassifier):
             table = options.read(self, X, y, sample_weight)
             self._adopt(table, *fitted(options, table, sigma, None, rule))
         return self
+
+    def _part(self, name: str, value: Any) -> Any:
+        makers: dict[str, Any] = {"solver": resolved_solver, "columns": resolved_columns}
+        return makers[name](value) if name in makers else value
 
     @property
     def feature_weights_(self) -> Array:

@@ -239,6 +239,11 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             self._choose(selection, path, task, table)
         return self
 
+    def _part(self, name: str, value: Any) -> Any:
+        if name == "estimator":
+            return base_classifier(value, ImmigrateClassifier())
+        return PenaltyPath() if name == "penalties" and value == "path" else value
+
     def _check_options(self) -> None:
         check_option("scoring", self.scoring, CRITERIA)
         check_option("combine", self.combine, ("best", "mixture"))

@@ -93,7 +93,6 @@ class FitOptions:
         solver = resolved_solver(model.solver)
         constraint = getattr(model, "constraint", "nonnegative")
         cone = cls._cone(solver, constraint)
-        screen = getattr(model, "screen", None)
         given = {
             name: getattr(model, name)
             for name in ("references", "class_weight", "random_state", "n_jobs", "verbose")
@@ -103,7 +102,7 @@ class FitOptions:
             constraint=constraint,
             cone=cone,
             columns=cls._columns(model.columns),
-            screen=None if screen is None else resolved_screen(screen),
+            screen=resolved_screen(getattr(model, "screen", None)),
             **given | others,
         )
 

@@ -246,12 +246,18 @@ def _gains(direction: Array, cone: Cone) -> Array:
     return np.abs(cone.elements.part(direction))
 
 
+def named_penalty(penalty: Any) -> Any:
+    """The value that a name stands for; everything else stays what it is."""
+    if not isinstance(penalty, str):
+        return penalty
+    return NAMED[check_option("penalty", penalty, NAMED)]()
+
+
 def resolved_penalty(penalty: Any, constraint: str) -> Penalty | None:
-    """The value that a name stands for; None, and a penalty, stay what they are."""
+    """The checked value that a name stands for; None, and a penalty, stay what they are."""
+    penalty = named_penalty(penalty)
     if penalty is None:
         return None
-    if isinstance(penalty, str):
-        penalty = NAMED[check_option("penalty", penalty, NAMED)]()
     if not isinstance(penalty, Penalty):
         raise ValueError(
             f"penalty must be None, 'l1', 'l2', 'prune' or a value such as L1(0.1), L2(0.1) or "

@@ -170,9 +170,9 @@ class Screen(BaseEstimator):
         return importances(clone(self.by), X, data.outcome.classes[data.outcome.codes], weight)
 
 
-def resolved_screen(screen: Any) -> Screen:
-    """The screen that a name or an estimator stands for; a `Screen` stays what it is."""
-    if isinstance(screen, Screen):
+def resolved_screen(screen: Any) -> Screen | None:
+    """The screen that a name or an estimator stands for; a `Screen`, and None, stay the same."""
+    if screen is None or isinstance(screen, Screen):
         return screen
     if isinstance(screen, str):
         check_option("screen", screen, SCREENS)

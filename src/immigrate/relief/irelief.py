@@ -127,6 +127,9 @@ class IRelief(MarginSelector):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
+    def _part(self, name: str, value: Any) -> Any:
+        return resolved_solver(value, **LIMITS) if name == "solver" else value
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_positive("sigma", self.sigma)
