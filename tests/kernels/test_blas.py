@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from immigrate import Descent, FullSteps, ImmigrateClassifier, InteractionTest
-from immigrate.estimators import _interaction_test
+from immigrate.estimators import interaction_test
 from immigrate.kernels import threads
 from immigrate.kernels.threads import WIDE_MATRIX, blas_threads_for, one_blas_thread
 from immigrate.margin.problem import MarginProblem
@@ -88,7 +88,7 @@ def test_an_effect_is_measured_on_one_thread(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
     test = InteractionTest().fit(X, y)
     monkeypatch.setattr(
-        _interaction_test, "pair_effect", lambda *args: seen.append(n_blas_threads()) or Mock()
+        interaction_test, "pair_effect", lambda *args: seen.append(n_blas_threads()) or Mock()
     )
     test.effect(0, 1)
     assert seen == [{1}]
@@ -110,7 +110,7 @@ def test_the_interaction_test_runs_on_one_thread():
         def _say(self, progress):
             seen.append(n_blas_threads())
 
-    Watched().fit(X, y)
+    Watched(verbose=True).fit(X, y)
     assert seen
     assert all(found == {1} for found in seen)
     assert n_blas_threads() == {2}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import immigrate
-from immigrate.kernels import warm_up
+from immigrate import kernels
 
 PEAK = """
 import resource, numpy as np, sklearn
@@ -110,11 +110,11 @@ def test_the_passes_run_where_nothing_can_be_written(read_only_install, tmp_path
 
 
 def test_warm_up_says_what_took_so_long(capsys, monkeypatch):
-    monkeypatch.setattr(warm_up, "WORTH_A_WORD", 0.0)
-    assert warm_up.warm_up(verbose=False) > 0
+    monkeypatch.setattr(kernels, "LONG_WARM_UP", 0.0)
+    assert kernels.warm_up(verbose=False) > 0
     assert capsys.readouterr().out == ""
-    warm_up.warm_up(verbose=True)
-    assert warm_up.cache_folder() in capsys.readouterr().out
+    kernels.warm_up(verbose=True)
+    assert kernels.cache_folder() in capsys.readouterr().out
 
 
 def test_importing_the_kernels_does_not_import_numba():

@@ -79,11 +79,10 @@ class Plan(NamedTuple):
     n_stretch: int  # pairs of one call of compiled code
 
 
-def plan_for(n_pairs: int, weights: Array, n_scores: int) -> Plan:
+def plan_for(n_pairs: int, seconds: float, weights: Array, n_scores: int) -> Plan:
     """Keep what Boltzmann factors fit in memory; cut the tiles into parts of PART_SECONDS."""
     n_numbers = sklearn.get_config()["working_memory"] * 2**20 / 8
-    n_problems, *features = weights.shape
-    seconds = n_problems * pass_seconds(n_pairs, math.prod(features))
+    n_problems = len(weights)
     # An eighth of the memory is for what parts need of their own, (floor, Z, Y) of every class and
     # sample or a gradient; seven eighths are for Boltzmann factors.
     in_memory = int(n_numbers / 8 / max(3 * n_problems * n_scores, weights.size))
@@ -216,16 +215,17 @@ class CompiledPass:
         """`margin` of several (W, sigma) in one sweep: the differences are shared."""
         layout, tiles = self._layout, self._training_tiles()
         weights, sigma = layout.packed(Ws), np.array(sigmas, dtype=float)
+        n_pairs = int(tiles[-1, FIRST_PAIR])
+        seconds = len(sigma) * pass_seconds(n_pairs, weights[0].size)
         values, products = layout.table.values, layout.packing.products
         tables = Tables(values, values, layout.kinds, products)
         sweep = Sweep(tables, self._tilt(sigma), tiles, weights, sigma)
-        n_scores = len(layout.order) * self._n_classes
-        plan = plan_for(int(tiles[-1, FIRST_PAIR]), weights, n_scores)
+        plan = plan_for(n_pairs, seconds, weights, len(layout.order) * self._n_classes)
         # Not given back between passes: fresh pages cost as much as computing again.
         if self._last_store is None or self._last_store[0] != (plan, len(sigma)):
             # Parts with about the same number of pairs. A tile with more pairs than a part gives
             # the same edge twice.
-            cuts = np.linspace(0, tiles[-1, FIRST_PAIR], plan.n_parts + 1)
+            cuts = np.linspace(0, n_pairs, plan.n_parts + 1)
             edges = np.unique(np.searchsorted(tiles[:, FIRST_PAIR], cuts)).tolist()
             kept = np.empty((len(sigma), plan.n_kept))
             store = Store(tiles[:, FIRST_PAIR], kept, edges, plan.n_stretch)
