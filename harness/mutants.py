@@ -48,7 +48,7 @@ import sklearn.utils.estimator_checks  # noqa: F401
 from harness.mutations import Mutant, numbered
 from harness.reach import PACKAGE, QUIET, TUNED, Heard, functions_of, reach, silence, users_of
 
-FOLDERS = ("core", "solvers", "additive", "interactions")
+FOLDERS = ("core", "solvers", "relief", "additive", "interactions")
 PLAIN = ("__init__", "numpy_pass", "neighbours_numpy")
 EQUIVALENT = Path(__file__).parent / "equivalent_mutants.toml"
 # Seconds of tests, as they were heard, that a mutant has to survive; and how much longer than

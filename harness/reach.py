@@ -26,7 +26,16 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "immigrate"
 KEPT = ROOT / "build" / "mutants" / "reach.json"
 # Whoever is tested here; other folders reach the same functions by the same ways.
-FOLDERS = ("core", "solvers", "kernels", "additive", "interactions", "estimators")
+FOLDERS = (
+    "core",
+    "solvers",
+    "kernels",
+    "relief",
+    "additive",
+    "interactions",
+    "margin",
+    "estimators",
+)
 # Numbers at import, which no function is needed to test.
 TUNED = "tests/test_tuned_numbers.py"
 QUIET = ["-q", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
