@@ -24,9 +24,9 @@ from immigrate.additive.null_model import evident_features
 from immigrate.additive.ridge import (
     INTERCEPT_PENALTY,
     chosen_strength,
+    coefficients_of_all,
     folds_of,
     held_out_deviance,
-    ridge_coefficients,
     sample_for_folds,
 )
 from immigrate.additive.rows import (
@@ -264,12 +264,7 @@ def effect_model(
         choice = chosen_strength(sample, near, relative, folds_of(sample), fixed=fixed)
         strength = choice.strength
     penalty = strength * share * relative + fixed
-    Y, family = design.outcome.Y, design.outcome.family
-    start = np.zeros((len(fixed), Y.shape[1]))
-    if sample is not design:
-        own = (near, sample.outcome.Y, sample.weight)
-        start = ridge_coefficients(*own, penalty, start, family=family)
-    beta = ridge_coefficients(Z, Y, design.weight, penalty, start, family=family)
+    beta = coefficients_of_all(design, Z, sample, near, penalty)
     owners: list[Term] = [() if a < 0 else (int(a),) for a in owner]
     owners += [term for term, block in zip(terms, blocks) for _ in block.penalty]
     return EffectModel(design, Z, penalty, strength, beta, owners, features, blocks)

@@ -20,6 +20,7 @@ from immigrate.additive.residuals import Draws, contrasts_of
 from immigrate.additive.ridge import (
     Choice,
     chosen_strength,
+    coefficients_of_all,
     folds_of,
     intercept_choice,
     ridge_coefficients,
@@ -134,26 +135,19 @@ def _fitted(
     """The model of all samples, with the strength that `sample` has chosen."""
     Z, penalty, owner = design.additive_columns(features)
     penalty = best.strength * penalty
-    start, family = np.zeros((Z.shape[1], design.outcome.Y.shape[1])), design.outcome.family
-    if sample is not design:
-        # A pass over all samples is long; a start close to the end saves some.
-        near = sample.additive_columns(features)[0]
-        start = ridge_coefficients(
-            near, sample.outcome.Y, sample.weight, penalty, start, family=family
-        )
-    beta = ridge_coefficients(Z, design.outcome.Y, design.weight, penalty, start, family=family)
+    near = Z if sample is design else sample.additive_columns(features)[0]
+    beta = coefficients_of_all(design, Z, sample, near, penalty)
     evident = [*evident_features(design), *design.adjusted]
     share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
-    deviance, intercept_deviance = (
-        float(one.deviance / sample.weight.sum()) for one in (best, intercept)
-    )
+    total = float(sample.weight.sum())
+    deviance, intercept_deviance = best.deviance / total, intercept.deviance / total
     return NullModel(
         features=features,
         strength=best.strength,
         deviance=deviance,
         intercept_deviance=intercept_deviance,
         coefficients=beta,
-        means=family.means(Z @ beta),
+        means=design.outcome.family.means(Z @ beta),
         deviance_explained=max(0.0, 1 - deviance / max(intercept_deviance, 1e-300)),
         design=design,
         Z=Z,

@@ -23,6 +23,8 @@ from immigrate.additive.rows import Columns, LazyColumns, block_sum, transposed_
 from immigrate.arrays import Array, Codes
 
 Keys = NDArray[np.uint64]
+# Columns, outcomes and weights of some samples.
+Side = tuple[Columns, Array, Array]
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 12
@@ -213,23 +215,15 @@ def chosen_strength(
     """
     columns = [np.arange(Z.shape[1])] * N_FOLDS if columns is None else columns
     fixed = np.broadcast_to(fixed, len(penalty))
-    folds, family = list(zip(columns, in_fold.T)), design.outcome.family
-    train = [_side(design, Z, own, design.weight - held_out) for own, held_out in folds]
-    test = [_side(design, Z, own, held_out) for own, held_out in folds]
+    folds = _folds(design, Z, columns, in_fold)
     starts = [np.zeros((len(own), design.outcome.Y.shape[1])) for own in columns]
     best, n_rises = Choice(np.inf, STRENGTHS[0]), 0
     for strength in STRENGTHS:
         total = 0.0
         for f, own in enumerate(columns):
-            starts[f] = ridge_coefficients(
-                *train[f],
-                strength * penalty[own] + fixed[own],
-                starts[f],
-                family=family,
-                tolerance=CROSS_VALIDATION_TOLERANCE,
-            )
-            own_Z, own_Y, own_weight = test[f]
-            total += family.deviance(own_Y, own_Z @ starts[f], own_weight)
+            start, own_penalty = starts[f], strength * penalty[own] + fixed[own]
+            deviance, starts[f] = _held_out(folds[f], own_penalty, start, design.outcome.family)
+            total += deviance
         n_rises = 0 if total < best.deviance else n_rises + 1
         if total < best.deviance:
             best = Choice(total, strength)
@@ -241,28 +235,48 @@ def chosen_strength(
 
 def held_out_deviance(design: Design, Z: Columns, penalty: Array, in_fold: Array) -> float:
     """Cross-validated deviance of columns Z with a given penalty."""
-    own, family, total = np.arange(Z.shape[1]), design.outcome.family, 0.0
-    for held_out in in_fold.T:
-        beta = ridge_coefficients(
-            *_side(design, Z, own, design.weight - held_out),
-            penalty,
-            np.zeros((Z.shape[1], design.outcome.Y.shape[1])),
-            family=family,
-            tolerance=CROSS_VALIDATION_TOLERANCE,
-        )
-        own_Z, own_Y, own_weight = _side(design, Z, own, held_out)
-        total += family.deviance(own_Y, own_Z @ beta, own_weight)
-    return total
+    folds = _folds(design, Z, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
+    start, family = np.zeros((Z.shape[1], design.outcome.Y.shape[1])), design.outcome.family
+    return sum((_held_out(fold, penalty, start, family)[0] for fold in folds), 0.0)
 
 
-def _side(
-    design: Design, Z: Columns, columns: Codes, weight: Array
-) -> tuple[Columns, Array, Array]:
-    """Columns, outcomes and weights of one side of a fold: of the samples that have a weight."""
+def _folds(
+    design: Design, Z: Columns, columns: Sequence[Codes], in_fold: Array
+) -> list[tuple[Side, Side]]:
+    """The samples that learn and those that are held out, of every fold."""
+    folds = list(zip(columns, in_fold.T))
+    train = [_side(design, Z, own, design.weight - held_out) for own, held_out in folds]
+    return list(zip(train, [_side(design, Z, own, held_out) for own, held_out in folds]))
+
+
+def _side(design: Design, Z: Columns, columns: Codes, weight: Array) -> Side:
+    """Columns, outcomes and weights of the samples that have a weight."""
     if isinstance(Z, LazyColumns):
         return Z.chosen(columns), design.outcome.Y, weight
     is_used = weight > 0
     return Z[:, columns][is_used], design.outcome.Y[is_used], weight[is_used]
+
+
+def _held_out(
+    fold: tuple[Side, Side], penalty: Array, start: Array, family: Family
+) -> tuple[float, Array]:
+    """Deviance of the samples that are held out, and coefficients of the others."""
+    train, (Z, Y, weight) = fold
+    tolerance = CROSS_VALIDATION_TOLERANCE
+    beta = ridge_coefficients(*train, penalty, start, family=family, tolerance=tolerance)
+    return family.deviance(Y, Z @ beta, weight), beta
+
+
+def coefficients_of_all(
+    design: Design, Z: Columns, sample: Design, near: Columns, penalty: Array
+) -> Array:
+    """Coefficients of a penalised fit; `near` are the columns of the samples of folds."""
+    start, family = np.zeros((len(penalty), design.outcome.Y.shape[1])), design.outcome.family
+    if sample is not design:
+        # A pass over all samples is long; a start close to the end saves some.
+        own = (near, sample.outcome.Y, sample.weight)
+        start = ridge_coefficients(*own, penalty, start, family=family)
+    return ridge_coefficients(Z, design.outcome.Y, design.weight, penalty, start, family=family)
 
 
 def _mixed(x: Keys) -> Keys:
