@@ -12,11 +12,12 @@ from immigrate.additive.basis import (
     MOST_NOMINAL_DUMMIES,
     MOST_NOMINAL_GROUPS,
     main_effect,
+    mid_ranks,
     product_functions,
     rough_basis,
     smooth_basis,
 )
-from immigrate.additive.levels import feature_levels, mid_ranks
+from immigrate.additive.levels import feature_levels
 
 
 def feature_phi(levels):

@@ -4,7 +4,7 @@ Read the files in this order, beside ``docs/method/interaction-test.md``:
 
 ==============  ================================================================================
 ``rows``        columns of a long table, a block of rows at a time
-``levels``      the distinct values of a feature, their shares and mid-ranks
+``levels``      the distinct values of a feature, and the share of the weight on each
 ``basis``       the functions of these levels
 ``families``    classes or a number: means, deviance, covariance, draws
 ``design``      the user's table as columns of functions, and products of several

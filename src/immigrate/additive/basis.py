@@ -1,6 +1,7 @@
 """The functions of one feature: of its levels, as many as its kind and their number allow.
 
-Each feature has functions for two uses:
+Everything is built from mid-ranks u = (weight below + half the own weight) / total, so that a
+sample of weight two counts as two samples. Each feature has functions for two uses:
 
     products     phi_k / k, what the columns of a term are products of: cosines of the mid-rank,
                  contrasts of a few levels or of the most common nominal ones; beside cosines the
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from immigrate.additive.levels import Levels, mid_ranks
+from immigrate.additive.levels import Levels
 from immigrate.additive.rows import Rows
 from immigrate.arrays import Array, Codes, Mask
 
@@ -126,6 +127,11 @@ def centred_columns(
     # Two passes over the levels: a difference of large sums would lose its digits.
     size = np.sqrt(sum(share[own] @ (formula(own) - shift) ** 2 for own in blocks))
     return LevelColumns(formula, n, shift, size, order)
+
+
+def mid_ranks(share: Array) -> Array:
+    """Mid-rank of each level as a share: half of its own weight and all the weight below."""
+    return np.cumsum(share) - share / 2
 
 
 def cosines(u: Array, n_terms: int, n_levels: int = 0) -> Array:

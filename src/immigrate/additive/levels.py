@@ -1,8 +1,4 @@
-"""The distinct values of a feature, their shares and mid-ranks.
-
-Everything later is built from mid-ranks u = (weight below + half the own weight) / total, so that
-a sample of weight two counts as two samples.
-"""
+"""The distinct values of a feature, and the share of the weight on each."""
 
 from __future__ import annotations
 
@@ -74,8 +70,3 @@ def feature_levels(
     n_observed = float(count.sum())
     share = count / max(n_observed, TINY)
     return Levels(code, value, share, is_nominal, n_observed, is_circular)
-
-
-def mid_ranks(share: Array) -> Array:
-    """Mid-rank of each level as a share: half of its own weight and all the weight below."""
-    return np.cumsum(share) - share / 2

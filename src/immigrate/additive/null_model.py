@@ -135,10 +135,10 @@ def _fitted(
     """The model of all samples, with the strength that `sample` has chosen."""
     Z, penalty, owner = design.additive_columns(features)
     penalty = best.strength * penalty
-    near = Z if sample is design else sample.additive_columns(features)[0]
-    beta = coefficients_of_all(design, Z, sample, near, penalty)
     evident = [*evident_features(design), *design.adjusted]
     share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
+    near = Z if sample is design else sample.additive_columns(features)[0]
+    beta = coefficients_of_all(design, Z, sample, near, penalty)
     total = float(sample.weight.sum())
     deviance, intercept_deviance = best.deviance / total, intercept.deviance / total
     return NullModel(

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.additive.basis import mid_ranks
 from immigrate.additive.effects import Block, EffectModel, Term, against_others, pair_block
-from immigrate.additive.levels import Levels, mid_ranks
+from immigrate.additive.levels import Levels
 from immigrate.arrays import Array, Codes
 
 MOST_SHOWN_AS_LEVELS = 12

@@ -16,8 +16,12 @@ import numpy as np
 import pandas as pd
 
 from immigrate._version import __version__
-from immigrate.additive.basis import FEWEST_SAMPLES_PER_GROUP, MOST_LEVELS_AS_EIGENVECTORS
-from immigrate.additive.levels import Levels, mid_ranks
+from immigrate.additive.basis import (
+    FEWEST_SAMPLES_PER_GROUP,
+    MOST_LEVELS_AS_EIGENVECTORS,
+    mid_ranks,
+)
+from immigrate.additive.levels import Levels
 from immigrate.additive.null_model import AdditiveModel
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.adjustments import adjustment_of
