@@ -85,6 +85,9 @@ class InteractionTest(StoredEstimator):
         Columns whose levels have no order. "from_dtype" takes the text and categorical columns
         of a DataFrame; ordered categories keep their order. None says that there is no such
         column. A text column that is not among those chosen is an error.
+    circular_features : dict or None, default=None
+        Columns of numbers that come round, by name or index, and their periods, such as
+        ``{"hour": 24, "month": 12}``: 23 h is next to 0 h. They are never guessed.
     adjust_for : array-like of names, indices or bool, or None, default=None
         Columns such as age, batch or ancestry that are always in the null model and in no pair.
         They are part of `X`.
@@ -186,6 +189,7 @@ class InteractionTest(StoredEstimator):
         order: int = 2,
         screen: int | None = None,
         categorical_features: ArrayLike | None = FROM_DTYPE,
+        circular_features: Any = None,
         adjust_for: Any = None,
         pairs: Any = None,
         outcome: str = "auto",
@@ -199,6 +203,7 @@ class InteractionTest(StoredEstimator):
         self.order = order
         self.screen = screen
         self.categorical_features = categorical_features
+        self.circular_features = circular_features
         self.adjust_for = adjust_for
         self.pairs = pairs
         self.outcome = outcome
@@ -239,6 +244,7 @@ class InteractionTest(StoredEstimator):
                 X,
                 y,
                 categorical_features=self.categorical_features,
+                circular_features=self.circular_features,
                 least_per_class=1,
                 outcome=self.outcome,
             )

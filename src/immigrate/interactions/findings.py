@@ -204,7 +204,8 @@ class Effects:
         table, levels = self.source.table, self.model.design.levels[feature]
         column = int(self.model.design.columns[feature])
         name = str(table.reader.names[column])
-        return Side(name, levels, level_text(table, column, levels))
+        period = np.inf if table.reader.period is None else table.reader.period[column]
+        return Side(name, levels, level_text(table, column, levels), float(period))
 
 
 def level_text(table: Table, column: int, levels: Levels) -> Callable[[int], str]:

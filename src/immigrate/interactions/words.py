@@ -26,6 +26,7 @@ from immigrate.additive.null_model import AdditiveModel
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.adjustments import adjustment_of
 from immigrate.interactions.question import ORDER_NAMES
+from immigrate.kinds.circular import around
 from immigrate.outcomes import Labels
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ MOST_CELLS = 3
 MOST_NAMED = 20
 """Features, or terms, that a summary names."""
 FLAGS = ("True", "False")
+PATTERNS = (("high", "low"), ("far from its middle", "near its middle"))
 CITATION = (
     "R. Zhao, P. Hong and J. S. Liu, IMMIGRATE: A Margin-Based Feature Selection Method with "
     "Interaction Terms, Entropy 22 (2020), doi:10.3390/e22030291"
@@ -135,19 +137,33 @@ class Side:
     levels : Levels
     level_name : callable
         Text of a level from its place in `levels`.
+    period : float
+        After which its values come round; infinite on a line.
     """
 
     name: str
     levels: Levels
     level_name: Callable[[int], str]
+    period: float = np.inf
 
     @property
     def has_levels(self) -> bool:
         """Whether words name levels rather than high and low."""
         return self.levels.is_nominal or self.levels.n_levels <= MOST_LEVELS_AS_EIGENVECTORS
 
+    @property
+    def is_circle(self) -> bool:
+        """Whether words name a direction."""
+        return self.levels.is_circular and not self.has_levels
+
     def patterns(self) -> Array:
-        """+1 where the value is high, and where it is far from the middle; else -1: (2, n)."""
+        """+1 where the value is high, and where it is far from the middle; else -1: (2, n).
+
+        Of a circle cosine and sine.
+        """
+        if self.is_circle:
+            angle = 2 * np.pi / self.period * self.levels.value
+            return self.levels.per_sample(np.column_stack([np.cos(angle), np.sin(angle)]))
         u = mid_ranks(self.levels.share)
         # Beyond the quartiles: half of the samples are far, half are near.
         far = np.abs(u - 0.5)
@@ -158,12 +174,18 @@ class Side:
     def spread(self, f: Array, weight: Array) -> float:
         """How closely values f (n,) follow the levels, or the patterns."""
         if not self.has_levels:
-            return float(np.abs(self.patterns() @ (weight * f)).max())
+            match = self.patterns() @ (weight * f)
+            return float(np.hypot(*match) if self.is_circle else np.abs(match).max())
         return float(np.abs(_level_sums(weight * f, self.levels.code, self.levels.n_levels)).sum())
 
     def text(self, level: int) -> str:
         """The feature is at this level."""
         return f"{self.name} is {self.level_name(level)}"
+
+    def direction(self, wave: Array) -> str:
+        """The feature is where cosine and sine are in this proportion."""
+        turns = np.arctan2(wave[1], wave[0]) / (2 * np.pi)
+        return f"{self.name} is {around(float(turns % 1 * self.period), self.period)}"
 
 
 def feature_direction(f: Array, weight: Array, side: Side) -> str:
@@ -176,8 +198,10 @@ def feature_direction(f: Array, weight: Array, side: Side) -> str:
         most = max(1, side.levels.n_levels // 2)
         return "where " + " or ".join(side.text(k) for k in best[:most])
     match = side.patterns() @ (weight * f)
+    if side.is_circle:
+        return "where " + side.direction(match)
     which = int(np.argmax(np.abs(match)))
-    words = (("high", "low"), ("far from its middle", "near its middle"))[which]
+    words = PATTERNS[which]
     return f"where {side.name} is {words[0] if match[which] > 0 else words[1]}"
 
 
@@ -185,6 +209,8 @@ def pair_direction(f: Array, weight: Array, a: Side, b: Side) -> str:
     """Where the joint effect f (n,) of two features is positive."""
     if not np.any(f):
         return ""
+    if a.is_circle or b.is_circle:
+        return _of_directions(f, weight, *((a, b) if a.is_circle else (b, a)))
     if a.has_levels and b.has_levels:
         return _of_cells(f, weight, a, b)
     if a.has_levels or b.has_levels:
@@ -210,6 +236,27 @@ def _of_numbers(f: Array, weight: Array, a: Side, b: Side) -> str:
         f"where {one.name} is high and {other.name} {first} its middle, "
         f"or {one.name} low and {other.name} {second} it"
     )
+
+
+def _of_directions(f: Array, weight: Array, circle: Side, other: Side) -> str:
+    """A circle beside anything: in which direction one end of the other helps, and the other."""
+    waves = circle.patterns()
+    if other.has_levels:
+        code, n_levels = other.levels.code, other.levels.n_levels
+        sums = np.array([_level_sums(weight * f * row, code, n_levels) for row in waves])
+        up = int(np.argmax(np.hypot(*sums)))
+        down = int(np.argmin(sums[:, up] @ sums))
+        ends = [(other.text(up), sums[:, up]), (other.text(down), sums[:, down])]
+    elif other.is_circle:
+        # The two directions that together follow the effect most closely, and their opposites.
+        u, _, v = np.linalg.svd(np.einsum("in,jn,n->ij", waves, other.patterns(), weight * f))
+        ends = [(other.direction(sign * v[0]), sign * u[:, 0]) for sign in (1, -1)]
+    else:
+        match = np.einsum("in,jn,n->ij", waves, other.patterns(), weight * f)
+        which = int(np.argmax(np.hypot(*match)))
+        wave, (first, second) = match[:, which], PATTERNS[which]
+        ends = [(f"{other.name} is {first}", wave), (f"{other.name} is {second}", -wave)]
+    return "where " + ", or ".join(f"{text} and {circle.direction(w)}" for text, w in ends)
 
 
 def _of_slopes(f: Array, weight: Array, levels: Side, number: Side) -> str:
