@@ -154,7 +154,7 @@ class Side:
     @property
     def is_circle(self) -> bool:
         """Whether words name a direction."""
-        return self.levels.is_circular and not self.has_levels
+        return self.period < np.inf and not self.has_levels
 
     def patterns(self) -> Array:
         """+1 where the value is high, and where it is far from the middle; else -1: (2, n).

@@ -11,7 +11,7 @@ their standard deviation two levels are sqrt(2) apart, as two numbers are in the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -44,6 +44,9 @@ class Columns(BaseEstimator):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns whose values are levels without an order: names, indices or a mask. "from_dtype"
         takes text, category and object columns of a data frame. None: there are none.
+    circular_features : dict or None, default=None
+        Columns of numbers that come round, by name or index, and their periods, such as
+        ``{"hour": 24, "month": 12}``: 23 h is next to 0 h. They are never guessed.
     scale : {"std", "range", None}, default="std"
         Unit in which differences of numbers are taken: the standard deviation or the range of
         the known values, or the numbers as they are, as in the R package. Differences of
@@ -75,10 +78,12 @@ class Columns(BaseEstimator):
         self,
         categorical_features: Any = "from_dtype",
         *,
+        circular_features: Any = None,
         scale: str | None = "std",
         nominal: str = "auto",
     ) -> None:
         self.categorical_features = categorical_features
+        self.circular_features = circular_features
         self.scale = scale
         self.nominal = nominal
 
@@ -113,25 +118,33 @@ class Encoding:
         Number of levels of nominal columns, 0 for numbers.
     by_level : bool
         Whether nominal columns of more than two levels have a column per level.
+    periods : ndarray of shape (p,) or None
+        After which columns come round, infinite for those that do not; None where none does.
     """
 
     units: Array
     n_levels: Codes
     by_level: bool = False
+    periods: Array | None = None
 
     @classmethod
     def of(cls, table: Table, scale: str | None) -> Encoding:
         """Units from the known values of the training samples."""
         # Units of all samples in every fold: sigma means the same in each of them.
         whole, n_levels = table.of or table, table.reader.n_levels
-        units = difference_units(whole.values, whole.low, whole.high, n_levels > 0, scale=scale)
+        periods = table.reader.period
+        units = difference_units(
+            whole.values, whole.low, whole.high, n_levels > 0, scale=scale, period=periods
+        )
         if scale == "std":
             units[n_levels > 0] = LEVEL_DEVIATION
-        return cls(np.where(np.abs(units - 1) <= SAME_UNIT, 1.0, units), n_levels)
+        units = np.where(np.abs(units - 1) <= SAME_UNIT, 1.0, units)
+        return cls(units, n_levels, periods=periods)
 
     def columns(self, chosen: Mask) -> Encoding:
         """The encoding of some of the columns."""
-        return Encoding(self.units[chosen], self.n_levels[chosen], self.by_level)
+        periods = None if self.periods is None else self.periods[chosen]
+        return Encoding(self.units[chosen], self.n_levels[chosen], self.by_level, periods)
 
     @cached_property
     def _is_spread(self) -> Mask:
@@ -152,6 +165,11 @@ class Encoding:
     def mismatch(self) -> Array:
         """Difference between two levels of each column of the encoding, (q,)."""
         return 1.0 / np.where(self.is_nominal, self.units[self.owner], 1.0)
+
+    @cached_property
+    def period(self) -> Array | None:
+        """After which each column of the encoding comes round, (q,)."""
+        return None if self.periods is None else (self.periods / self.units)[self.owner]
 
     def table(self, values: Array) -> Array:
         """The encoded table, (n, q); the same array where nothing is to be done."""
@@ -195,7 +213,7 @@ class Encoding:
 
     def spread(self) -> Encoding:
         """The same with a column per level."""
-        return Encoding(self.units, self.n_levels, by_level=True)
+        return replace(self, by_level=True)
 
 
 def offered_encodings(

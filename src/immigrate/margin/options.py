@@ -27,6 +27,7 @@ from immigrate.core.differences import ColumnDifferences
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic, Form
 from immigrate.core.triples import WithTriples
 from immigrate.kernels.threads import n_threads
+from immigrate.kinds.circular import mean_circular_difference
 from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.penalties import Penalty
 from immigrate.margin.references import References
@@ -125,6 +126,7 @@ class FitOptions:
             y,
             sample_weight,
             categorical_features=self.columns.categorical_features,
+            circular_features=self.columns.circular_features,
             class_weight=self.class_weight,
         )
 
@@ -258,7 +260,9 @@ def typical_distance_of(references: References, start: Array) -> float:
     form, encoding = references.form, references.encoding
     matrix = form.matrix(start) if isinstance(form, Cubic) else start
     is_nominal = encoding.is_nominal if encoding.is_nominal.any() else None
-    return typical_distance(references.table, matrix, is_nominal, encoding.mismatch)
+    return typical_distance(
+        references.table, matrix, is_nominal, encoding.mismatch, encoding.period
+    )
 
 
 def sigma_grid(sigmas: Any, references: References, start: Array) -> list[float]:
@@ -278,15 +282,20 @@ def sigma_grid(sigmas: Any, references: References, start: Array) -> list[float]
 
 
 def typical_distance(
-    X: Array, W: Array, is_nominal: Mask | None = None, mismatch: float | Array = 1.0
+    X: Array,
+    W: Array,
+    is_nominal: Mask | None = None,
+    mismatch: float | Array = 1.0,
+    period: Array | None = None,
 ) -> float:
     """Median q over pairs of samples; the mean where more than half of the pairs coincide.
 
     This is the unit of sigma. From a sample of pairs spread over the table. Rows are taken in the
     order of their sums, so that neither the order of the table nor that of its columns matters.
     """
-    samples = X[_spread(_row_order(X, is_nominal), MOST_NEIGHBOURS)].astype(np.float64)
-    differences = ColumnDifferences.of(samples, is_nominal, mismatch=mismatch)
+    rows = _spread(_row_order(X, is_nominal, period), MOST_NEIGHBOURS)
+    samples = X[rows].astype(np.float64)
+    differences = ColumnDifferences.of(samples, is_nominal, mismatch=mismatch, period=period)
     distances = plain_distances if differences.is_plain else mixed_distances
     q = distances(samples, W, differences)
     # The median is 0 where most samples coincide, as in tables of few levels.
@@ -322,10 +331,14 @@ def mixed_distances(X: Array, W: Array, differences: ColumnDifferences) -> Array
     return np.concatenate(distances)
 
 
-def _row_order(X: Array, is_nominal: Mask | None = None) -> Codes:
+def _row_order(X: Array, is_nominal: Mask | None = None, period: Array | None = None) -> Codes:
     """Rows by their sums: the same rows in the same places for any order of rows and columns."""
     codes = np.nan_to_num(X.astype(np.float64, copy=False))
-    X = np.nan_to_num(X if is_nominal is None else _with_shares(X, is_nominal)).astype(np.float64)
+    if is_nominal is not None:
+        X = _with_shares(X, is_nominal)
+    if period is not None:
+        X = _with_mean_differences(X, period)
+    X = np.nan_to_num(X).astype(np.float64)
     # Summed from the smallest value on, so that the order of columns does not round otherwise.
     ascending = np.sort(X, axis=1)
     total = ascending.sum(axis=1)
@@ -344,6 +357,18 @@ def _with_shares(codes: Array, is_nominal: Mask) -> Array:
         known = ~np.isnan(codes[:, j])
         _, level, size = np.unique(codes[known, j], return_inverse=True, return_counts=True)
         X[known, j] = size[level] / len(X)
+    return X
+
+
+def _with_mean_differences(values: Array, period: Array) -> Array:
+    """Circular columns by how far values are from the others: where they begin means nothing."""
+    X = values.copy()
+    for j in np.flatnonzero(np.isfinite(period)):
+        known = ~np.isnan(values[:, j])
+        x = values[known, j].astype(np.float64)
+        # To nine digits: the last ones depend on where the circle begins.
+        share = mean_circular_difference(x, x, float(period[j])) / period[j]
+        X[known, j] = np.round(share, 9) * period[j]
     return X
 
 

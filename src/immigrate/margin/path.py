@@ -103,7 +103,7 @@ def screened(
     seen = table if samples is None else table.fold(samples.drawn(sizes[-1]).rows)
     in_units = replace(seen, values=encoding.table(seen.values))
     is_kept, importances = options.screen.passed(
-        in_units, options.solver, options.n_jobs, mismatch=encoding.mismatch
+        in_units, options.solver, encoding, options.n_jobs
     )
     return is_kept, importances, samples
 

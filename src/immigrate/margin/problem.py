@@ -68,6 +68,8 @@ class MarginProblem:
         Features whose values are levels without an order. None by default.
     mismatch : float or ndarray of shape (p,), default=1.0
         Difference between two levels, in the units of the numbers.
+    period : ndarray of shape (p,), optional
+        After which numbers come round, infinite for those that do not. None does by default.
     count : ndarray of shape (n,), optional
         How often each sample counts as a neighbour of others, 0 for never. Once by default.
     is_anchor : ndarray of shape (n,), optional
@@ -85,6 +87,7 @@ class MarginProblem:
         form: Form = QUADRATIC,
         is_nominal: Mask | None = None,
         mismatch: float | Array = 1.0,
+        period: Array | None = None,
         count: Array | None = None,
         is_anchor: Mask | None = None,
         anchor_weight: Array | None = None,
@@ -104,6 +107,7 @@ class MarginProblem:
             form=form,
             is_nominal=self._is_nominal,
             mismatch=np.ldexp(mismatch, -self._exponent),
+            period=None if period is None else np.ldexp(period, -self._exponent),
             count=count,
             is_anchor=is_anchor,
         )

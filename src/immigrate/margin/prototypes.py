@@ -30,6 +30,7 @@ from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_sample_size
 from immigrate.durations import MOST_JUDGING_SECONDS
 from immigrate.kernels import pass_seconds
+from immigrate.kinds.circular import circular_mean
 from immigrate.margin.model import MarginModel
 from immigrate.margin.references import References
 
@@ -310,7 +311,9 @@ def kept(
     first = np.unique(groups, return_index=True)[1]
     return replace(
         samples,
-        values=summary(samples.values, groups, samples.encoding.n_levels > 0),
+        values=summary(
+            samples.values, groups, samples.encoding.n_levels > 0, samples.encoding.periods
+        ),
         codes=samples.codes[first],
         count=np.bincount(groups).astype(float),
         anchor_weight=None,
@@ -330,6 +333,7 @@ def points(samples: References, weights: Array) -> Array:
     # A power of two, which rounds nothing.
     exponent = -int(np.frexp(np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0))[1])
     table = np.where(encoding.is_nominal, samples.table, np.ldexp(numbers, exponent))
+    period = None if encoding.period is None else np.ldexp(encoding.period, exponent)
     mismatch = np.ldexp(encoding.mismatch, exponent)
     scale = np.sqrt(np.maximum(samples.form.own_weights(weights), 0.0))
     columns = []
@@ -339,14 +343,21 @@ def points(samples: References, weights: Array) -> Array:
             # Two levels differ in two columns: 1 / sqrt(2) in each makes the distance of one
             # mismatch.
             columns.append(levels * (scale[j] * mismatch[j] / np.sqrt(2)))
+            continue
+        if period is not None and np.isfinite(period[j]):
+            # A circle whose arcs are the differences, and its chords nearly so.
+            radius, angle = period[j] / (2 * np.pi), 2 * np.pi * x / period[j]
+            both = radius * np.column_stack([np.cos(angle), np.sin(angle)])
         else:
-            is_missing = np.isnan(x)
-            middle = x[~is_missing].mean() if not is_missing.all() else 0.0
-            columns.append(scale[j] * np.where(is_missing, middle, x)[:, None])
+            both = x[:, None]
+        for own in both.T:
+            is_missing = np.isnan(own)
+            middle = own[~is_missing].mean() if not is_missing.all() else 0.0
+            columns.append(scale[j] * np.where(is_missing, middle, own)[:, None])
     return np.hstack(columns)
 
 
-def summary(values: Array, groups: Codes, is_nominal: Mask) -> Array:
+def summary(values: Array, groups: Codes, is_nominal: Mask, periods: Array | None = None) -> Array:
     """One row per group: means of what is known, the most frequent level; NaN of nothing."""
     rows = np.empty((int(groups.max()) + 1, values.shape[1]), dtype=values.dtype)
     for j, x in enumerate(values.T):
@@ -354,6 +365,9 @@ def summary(values: Array, groups: Codes, is_nominal: Mask) -> Array:
         own = groups[is_known]
         if is_nominal[j]:
             rows[:, j] = most_frequent(x[is_known], own, len(rows))
+            continue
+        if periods is not None and np.isfinite(periods[j]):
+            rows[:, j] = [circular_mean(x[groups == k], periods[j]) for k in range(len(rows))]
             continue
         size = np.bincount(own, minlength=len(rows))
         # Divided before they are added up: the sum of huge numbers would overflow.

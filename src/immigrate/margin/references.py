@@ -93,6 +93,7 @@ class References:
             form=self.form,
             is_nominal=self.encoding.is_nominal,
             mismatch=self.encoding.mismatch,
+            period=self.encoding.period,
             count=self.count,
             is_anchor=self.is_anchor,
             anchor_weight=self.anchor_weight,

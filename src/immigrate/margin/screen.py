@@ -23,6 +23,7 @@ from immigrate.core.cones import VECTOR_SETS, Cone, share
 from immigrate.core.forms import LINEAR
 from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
 from immigrate.kernels.threads import n_threads
+from immigrate.margin.encoding import Encoding
 from immigrate.margin.problem import MarginProblem
 from immigrate.progress import warn_user
 from immigrate.solvers import Solution, Solver, even_start, warn_unless_converged
@@ -108,9 +109,8 @@ class Screen(BaseEstimator):
         self,
         data: Table,
         solver: Solver,
+        encoding: Encoding,
         n_jobs: int | None = None,
-        *,
-        mismatch: Array | float = 1.0,
     ) -> Screened:
         """Which features pass, and with what importance.
 
@@ -119,10 +119,10 @@ class Screen(BaseEstimator):
         data : Table
         solver : Solver
             IM4E takes steps of the same kind.
+        encoding : Encoding
+            What the values of the table are in units of.
         n_jobs : int, optional
             Threads.
-        mismatch : float or ndarray of shape (n_features,), default=1.0
-            Difference between two levels, in the units of the table.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Screen(BaseEstimator):
         # Dates, identifiers and columns without a value are no features, whoever names them.
         is_used = data.reader.is_used
         importance = np.zeros(p)
-        importance[is_used] = self._importances(data, solver, n_jobs, mismatch)
+        importance[is_used] = self._importances(data, solver, encoding, n_jobs)
         limit = 2 / is_used.sum() if isinstance(self.threshold, str) else self.threshold
         is_kept = is_named & is_used
         # Importances of columns that are no features take no part, not even as the weakest.
@@ -159,10 +159,10 @@ class Screen(BaseEstimator):
             check_count("max_features", self.max_features)
 
     def _importances(
-        self, data: Table, solver: Solver, n_jobs: int | None, mismatch: Array | float
+        self, data: Table, solver: Solver, encoding: Encoding, n_jobs: int | None
     ) -> Array:
         if isinstance(self.by, str):
-            return im4e_importances(data, solver, n_jobs, mismatch)
+            return im4e_importances(data, solver, encoding, n_jobs)
         # A regularised screen reads weights as counts: D sums to 1, counts to the sample size.
         weight = None if data.anchor_weight is None else data.anchor_weight * len(data.values)
         is_used = data.reader.is_used
@@ -206,20 +206,20 @@ def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
     return is_strong
 
 
-def im4e_importances(
-    data: Table, solver: Solver, n_jobs: int | None, mismatch: Array | float = 1.0
-) -> Array:
+def im4e_importances(data: Table, solver: Solver, encoding: Encoding, n_jobs: int | None) -> Array:
     """Feature weights of IM4E by steps of the kind of `solver`, with limits of their own.
 
     Only of the columns that are features.
     """
     is_used = data.reader.is_used
+    encoding = encoding.columns(is_used)
     problem = MarginProblem(
         data.values if is_used.all() else data.values[:, is_used],
         data.outcome.codes,
         form=LINEAR,
-        is_nominal=data.reader.is_nominal[is_used],
-        mismatch=np.broadcast_to(mismatch, len(is_used))[is_used],
+        is_nominal=encoding.is_nominal,
+        mismatch=encoding.mismatch,
+        period=encoding.period,
         anchor_weight=data.anchor_weight,
         n_threads=n_threads(n_jobs),
     )

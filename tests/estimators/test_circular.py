@@ -1,0 +1,71 @@
+"""Margin classifiers with columns that come round."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from mixed_tables import MAKERS
+
+from immigrate import ClassCentres, Columns, ImmigrateClassifier
+from immigrate.persistence import load_model, save_model
+
+CLOCK = Columns(circular_features={"hour": 24})
+
+
+def nights(n=120, seed=0):
+    """Two classes: near midnight, and the rest of the day; one hour in ten is not known."""
+    rng = np.random.default_rng(seed)
+    hour = rng.uniform(0, 24, n)
+    y = np.where(np.minimum(hour, 24 - hour) < 5, "night", "day")
+    X = pd.DataFrame({"hour": hour, "dose": rng.normal(size=n), "site": rng.choice(["A", "B"], n)})
+    X.loc[rng.random(n) < 0.1, "hour"] = np.nan
+    return X, y
+
+
+def turned_by(X, hours):
+    return X.assign(hour=np.mod(X["hour"] + hours, 24))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_turning_the_clock_changes_nothing(name):
+    X, y = nights()
+    model = MAKERS[name](columns=CLOCK).fit(X, y)
+    for hours in (5.0, 12.75):
+        later = MAKERS[name](columns=CLOCK).fit(turned_by(X, hours), y)
+        np.testing.assert_allclose(
+            later.predict_proba(turned_by(X, hours)), model.predict_proba(X), atol=1e-6
+        )
+        np.testing.assert_allclose(
+            later.feature_importances_, model.feature_importances_, atol=1e-6
+        )
+
+
+def test_midnight_is_one_place():
+    X, y = nights(300)
+    model = ImmigrateClassifier(columns=CLOCK).fit(X, y)
+    ends = pd.DataFrame({"hour": [23.9, 0.1, 24.1], "dose": 0.0, "site": "A"})
+    p = model.predict_proba(ends)
+    np.testing.assert_allclose(p[1], p[2], atol=1e-9)
+    np.testing.assert_allclose(p[0], p[1], atol=0.05)
+    assert (model.predict(ends) == "night").all()
+
+
+def test_centres_are_directions():
+    X, y = nights(300)
+    model = ImmigrateClassifier(columns=CLOCK, references=ClassCentres(20), random_state=0)
+    model.fit(X, y)
+    hour = model.model_.references.values[model.model_.references.codes == 1, 0]
+    known = hour[~np.isnan(hour)]
+    # On a line the centre of 23 h and 1 h would be noon.
+    assert len(known)
+    assert (np.minimum(known, 24 - known) < 6).all()
+    assert model.score(X, y) > 0.85
+
+
+def test_a_stored_model_knows_its_clock(tmp_path):
+    X, y = nights()
+    model = ImmigrateClassifier(columns=CLOCK).fit(X, y)
+    save_model(model, tmp_path / "model")
+    again = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
