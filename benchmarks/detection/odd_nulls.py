@@ -193,6 +193,24 @@ def two_close_waves(rng, n):
     return frame(np.column_stack([a, close(rng, a, 0.95)])), labels(rng, 2 * np.sin(3 * a))
 
 
+def twice_a_day(rng, n):
+    """Nothing but an effect of the hour with two peaks, beside where the sun stands."""
+    hour = rng.uniform(0, 24, n)
+    sun = np.mod(15 * (hour + rng.normal(size=n)), 360)
+    logit = 3 * np.cos(4 * np.pi * (hour - 8.5) / 24)
+    return pd.DataFrame({"hour": hour, "sun": sun}), labels(rng, logit)
+
+
+@scenario(400)
+def hours_on_a_line(rng, n):
+    return twice_a_day(rng, n)
+
+
+@scenario(400, circular_features={"hour": 24, "sun": 360})
+def hours_on_a_circle(rng, n):
+    return twice_a_day(rng, n)
+
+
 @scenario(400, truth="ab")
 def beside_a_true_pair(rng, n):
     """Both features of a strong pair have a correlate of .9."""

@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 from mixed_tables import MAKERS
 
-from immigrate import ClassCentres, Columns, ImmigrateClassifier
+from immigrate import (
+    ClassCentres,
+    Columns,
+    ImmigrateClassifier,
+    ImmigrateSelector,
+    InteractionTest,
+)
 from immigrate.persistence import load_model, save_model
 
 CLOCK = Columns(circular_features={"hour": 24})
@@ -69,3 +75,19 @@ def test_a_stored_model_knows_its_clock(tmp_path):
     save_model(model, tmp_path / "model")
     again = load_model(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_products_of_circular_columns_are_refused_by_name():
+    X, y = nights()
+    X = X.dropna()
+    selector = ImmigrateSelector(ImmigrateClassifier(columns=CLOCK), pairs=True, n_pairs=3)
+    with pytest.raises(ValueError, match="Column 'hour' is circular and in a pair"):
+        selector.fit(X, y[X.index])
+    selector.set_params(pairs=False).fit(X, y[X.index])
+
+
+def test_a_test_of_a_table_that_was_read_otherwise_is_refused():
+    X, y = nights()
+    test = InteractionTest(circular_features={"hour": 24})
+    with pytest.raises(ValueError, match=r"circular_features=\{'hour': 24\}, and the table was"):
+        ImmigrateSelector(test=test).fit(X, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -19,6 +20,8 @@ from immigrate.estimators._pair_columns import PairColumns
 from immigrate.estimators.base import fitting
 from immigrate.estimators.immigrate import ImmigrateClassifier
 from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
+from immigrate.kinds.circular import chosen_periods
+from immigrate.margin.encoding import Columns
 from immigrate.margin.screen import chosen_by_importance, importances
 from immigrate.progress import collected_warnings
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names, checked_sample_weight
@@ -221,7 +224,21 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         )
         self.feature_importances_ = self._importances(table, sample_weight)
         self.pairs_ = self._chosen_pairs(table, sample_weight)
+        if self.pairs:
+            self._refuse_circular_pairs(table.reader.names)
         self._check_names()
+
+    def _refuse_circular_pairs(self, names: Sequence[str]) -> None:
+        for columns in self.estimator_.get_params().values():
+            if not isinstance(columns, Columns):
+                continue
+            for j in chosen_periods(columns.circular_features, names):
+                if (self.pairs_ == j).any():
+                    raise ValueError(
+                        f"Column {names[j]!r} is circular and in a pair, and there are no "
+                        "products of circular columns. Give its cosine and sine as columns of "
+                        "their own, or use pairs=False."
+                    )
 
     def _importances(self, table: Table, sample_weight: Array | None) -> Array:
         y = table.outcome.classes[table.outcome.codes]

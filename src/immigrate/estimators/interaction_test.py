@@ -33,6 +33,7 @@ from immigrate.interactions.question import halves, question_of
 from immigrate.interactions.search import Search, predicted_duration, silent, tested_terms
 from immigrate.interactions.words import methods_paragraph, of_the_null_model, plain_summary
 from immigrate.kernels.threads import one_blas_thread
+from immigrate.kinds.circular import chosen_periods
 from immigrate.outcomes import check_class_sizes
 from immigrate.progress import Run, print_line, report_progress
 from immigrate.scikit_learn import StoredEstimator
@@ -422,6 +423,12 @@ def fitted_on_table(test: InteractionTest, table: Table) -> InteractionTest:
     InteractionTest
     """
     test, table = clone(test), table.counted()
+    periods = chosen_periods(test.circular_features, table.reader.names)
+    if periods and periods != table.reader.periods:
+        raise ValueError(
+            f"test has circular_features={test.circular_features!r}, and the table was read "
+            "without them. Say it where the table is read, or fit the test by itself."
+        )
     classes = table.outcome.classes
     sizes = np.bincount(table.outcome.codes, minlength=len(classes))
     check_class_sizes(classes, sizes, least=1)
