@@ -163,11 +163,12 @@ class Side:
         """
         if self.is_circle:
             angle = 2 * np.pi / self.period * self.levels.value
-            return self.levels.per_sample(np.column_stack([np.cos(angle), np.sin(angle)]))
-        u = mid_ranks(self.levels.share)
-        # Beyond the quartiles: half of the samples are far, half are near.
-        far = np.abs(u - 0.5)
-        per_level = np.column_stack([np.sign(u - 0.5), np.sign(far - 0.25)])
+            per_level = np.column_stack([np.cos(angle), np.sin(angle)])
+        else:
+            u = mid_ranks(self.levels.share)
+            # Beyond the quartiles: half of the samples are far, half are near.
+            far = np.abs(u - 0.5)
+            per_level = np.column_stack([np.sign(u - 0.5), np.sign(far - 0.25)])
         # A missing value has the code -1, which is the last row: zeros.
         return np.vstack([per_level, np.zeros((1, 2))])[self.levels.code].T
 
