@@ -24,54 +24,58 @@ CHOSEN = ("sigma_", "rule_", "penalty_", "converged_")
 
 def summary(context: Context) -> dict[str, Any]:
     """Size and classes of the table, settings and choices of the model, versions."""
-    given, model = context.given, context.model
-    reader, outcome = model.column_reader_, given.outcome
-    n, counts = len(outcome.codes), np.bincount(outcome.codes)
-    is_out = {note.column: note for note in reader.notes if note.is_left_out}
-    chosen = {name: getattr(model, name) for name in CHOSEN if hasattr(model, name)}
-    path: list[dict[str, Any]] = []
-    if hasattr(model, "scores_path_"):
-        columns = ["sigma", "rule", "selection_score", "is_chosen"]
-        path = model.scores_path_[columns].to_dict("records")
-    # The first line; a second would say again what the page says.
-    settings = repr(context.fitted).split("\n# ")[0]
     return {
-        "data": {
-            "n_samples": n,
-            "n_features": len(reader.names) + len(given.dates),
-            "n_left_out": (~reader.is_used).sum() + len(given.dates),
-            "left_out": [note.name for note in (*given.dates, *is_out.values())],
-            "names": context.found["pairs"]["names"],
-            "classes": [
-                {"label": str(label), "n": count, "share": count / n}
-                for label, count in zip(outcome.classes, counts)
-            ],
-            "notes": [
-                *messages(in_order((*given.dates, *reader.notes))),
-                *row_notes(context, counts),
-            ],
-        },
-        "model": {
-            "name": type(model).__name__,
-            "settings": settings,
-            "chosen": {
-                name.rstrip("_"): f"{value:.4g}" if isinstance(value, float) else str(value)
-                for name, value in chosen.items()
-            },
-            "has_moved": bool(chosen.get("converged_", True) or len(model.objective_path_) > 1),
-            "warnings": context.warned,
-            "choices": [
-                *([context.choice] if context.choice else []),
-                *words_of_test(context.asked),
-            ],
-            "n_screened": reader.is_used.sum() - model.get_support().sum(),
-            "path": path,
-        },
+        "model": model_summary(context),
+        "data": data_summary(context),
         "software": [
             {"name": "immigrate", "version": __version__},
             {"name": "Python", "version": platform.python_version()},
             *({"name": name, "version": metadata.version(name)} for name in PACKAGES),
         ],
+    }
+
+
+def model_summary(context: Context) -> dict[str, Any]:
+    """Settings, what the fit chose, and what it warned of."""
+    model = context.model
+    chosen = {name: getattr(model, name) for name in CHOSEN if hasattr(model, name)}
+    path: list[dict[str, Any]] = []
+    if hasattr(model, "scores_path_"):
+        columns = ["sigma", "rule", "selection_score", "is_chosen"]
+        path = model.scores_path_[columns].to_dict("records")
+    return {
+        "name": type(model).__name__,
+        # The first line; a second would say again what the page says.
+        "settings": repr(context.fitted).split("\n# ")[0],
+        "chosen": {
+            name.rstrip("_"): f"{value:.4g}" if isinstance(value, float) else str(value)
+            for name, value in chosen.items()
+        },
+        "has_moved": bool(chosen.get("converged_", True) or len(model.objective_path_) > 1),
+        "warnings": context.warned,
+        "choices": [*([context.choice] if context.choice else []), *words_of_test(context.asked)],
+        "n_screened": model.column_reader_.is_used.sum() - model.get_support().sum(),
+        "path": path,
+    }
+
+
+def data_summary(context: Context) -> dict[str, Any]:
+    """Size, classes, and what in the table deserves a second look."""
+    reader, dates = context.model.column_reader_, context.given.dates
+    outcome = context.given.outcome
+    n, counts = len(outcome.codes), np.bincount(outcome.codes)
+    is_out = {note.column: note for note in reader.notes if note.is_left_out}
+    return {
+        "n_samples": n,
+        "n_features": len(reader.names) + len(dates),
+        "n_left_out": (~reader.is_used).sum() + len(dates),
+        "left_out": [note.name for note in (*dates, *is_out.values())],
+        "names": context.found["pairs"]["names"],
+        "classes": [
+            {"label": str(label), "n": count, "share": count / n}
+            for label, count in zip(outcome.classes, counts)
+        ],
+        "notes": [*messages(in_order((*dates, *reader.notes))), *row_notes(context, counts)],
     }
 
 

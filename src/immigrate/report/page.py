@@ -32,6 +32,7 @@ PANELS = {
 }
 """Each has a template, and a script where it draws, of its name; here in the order of the work."""
 
+FOLDER = resources.files("immigrate.report")
 FORMAT = 1
 """Of the summary. A name that goes or changes its meaning makes it one more."""
 
@@ -92,8 +93,9 @@ def html(summary: dict[str, Any]) -> str:
     """The report as one self-contained HTML document."""
     shown = [name for name in PANELS if name != "answers"]
     # One function around all files: nothing of them is a name of the page.
-    files = [_file(name) for name in TOOLS]
-    files += [_file(f"{name}.js") for name in shown if _has_file(f"{name}.js")]
+    # A panel without anything to draw has no script.
+    scripts = [f"{name}.js" for name in shown if FOLDER.joinpath(f"{name}.js").is_file()]
+    files = [_file(name) for name in (*TOOLS, *scripts)]
     script = "(() => {\n" + "\n".join(files) + "\n})();"
     style = _file("page.css")
     text: str = (
@@ -114,11 +116,7 @@ def html(summary: dict[str, Any]) -> str:
 
 
 def _file(name: str) -> str:
-    return resources.files("immigrate.report").joinpath(name).read_text("utf-8")
-
-
-def _has_file(name: str) -> bool:
-    return resources.files("immigrate.report").joinpath(name).is_file()
+    return FOLDER.joinpath(name).read_text("utf-8")
 
 
 def content_hash(text: str) -> str:

@@ -27,6 +27,10 @@ from immigrate.table import ColumnWarning, Table, read_table
 
 # Of wide tables, whose models are screened in every fold anew, there are fewer folds.
 FOLDS, FOLDS_OF_WIDE = 10, 5
+SCREENED_ANEW = (
+    "The screen is made anew in every fold, without the samples held out. The test looks at all "
+    "features and all pairs."
+)
 
 
 class Report:
@@ -242,10 +246,7 @@ def _fitted_and_tested(
     if estimator is None:
         estimator = default_model(n_features)
         if has_many:
-            choice = (
-                f"{words_of_screen(n_features)} The screen is made anew in every fold, without "
-                "the samples held out. The test looks at all features and all pairs."
-            )
+            choice = f"{words_of_screen(n_features)} {SCREENED_ANEW}"
     if verbose:
         print_line(f"fit of {type(last_step(estimator)).__name__} on all samples")
     fitted, warned = _fitted(estimator, given, n_jobs)
