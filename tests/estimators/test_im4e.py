@@ -149,6 +149,7 @@ def test_any_sigma_and_any_unit_give_finite_answers(sigma, scale, solver):
     ("parameters", "message"),
     [
         ({"sigma": 0}, "sigma must be a number above 0"),
+        ({"sigma": "median"}, "sigma='median' is unknown"),
         ({"solver": "newton"}, r"choose one of \['monotone', 'paper'\]"),
         ({"rule": "votes"}, r"choose one of \['distance', 'energy'\]"),
         ({"solver": Descent(max_iter=0)}, "max_iter must be a whole number"),
@@ -180,3 +181,20 @@ def test_memory_grows_with_the_table_and_not_with_the_pairs():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 10 * X.nbytes
+
+
+def test_the_automatic_sigma_is_an_eighth_of_the_median_distance():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    y = (X[:, 0] > 0).astype(int)
+    model = IM4EClassifier("auto", columns=RAW).fit(X, y)
+    d = np.abs(X[:, None] - X)[np.triu_indices(60, 1)]
+    assert model.sigma_ == pytest.approx(np.median(d.mean(axis=1)) / 8, rel=0.01)
+    larger = IM4EClassifier("auto", columns=RAW).fit(1024 * X, y)
+    assert larger.sigma_ == 1024 * model.sigma_
+    np.testing.assert_allclose(larger.feature_weights_, model.feature_weights_, rtol=1e-9)
+
+
+def test_the_automatic_sigma_knows_levels_and_gaps():
+    X = pd.DataFrame({"a": [0.0, 1.0, np.nan, 3.0] * 10, "b": list("uvuw") * 10})
+    model = IM4EClassifier("auto").fit(X, np.arange(40) % 2)
+    assert 0 < model.sigma_ < 1

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
-from immigrate.checks import check_option, check_positive
+from immigrate.checks import check_option
 from immigrate.core.cones import share
 from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.margin.encoding import Columns, resolved_columns
@@ -36,10 +36,11 @@ class IM4EClassifier(MarginClassifier):
 
     Parameters
     ----------
-    sigma : float, default=0.125
+    sigma : float or "auto", default=0.125
         Width of the neighbourhood, in units of q. Small: only the nearest hit and miss
         count. Large: all samples do. Weights sum to about 1, so q is about 1 in units of
-        the standard deviation, and the default is an eighth of it.
+        the standard deviation, and the default is an eighth of it. "auto" is 1/8 of the median of
+        q over pairs of samples under even weights, whatever the units of the table.
     solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
         "paper" is ``FullSteps()``, the R package's steps: w is the positive part of minus the
         gradient, scaled to sum 1, and the cost can rise. "monotone" is ``Descent()``: it takes
@@ -116,7 +117,7 @@ class IM4EClassifier(MarginClassifier):
 
     def __init__(
         self,
-        sigma: float = DEFAULT_SIGMA,
+        sigma: str | float = DEFAULT_SIGMA,
         *,
         solver: str | Solver = "monotone",
         rule: str = "distance",
@@ -154,10 +155,9 @@ class IM4EClassifier(MarginClassifier):
         """
         with fitting(self):
             rule = check_option("rule", self.rule, RULES)
-            sigma = check_positive("sigma", self.sigma)
             options = VectorOptions.of(self)
             table = options.read(self, X, y, sample_weight)
-            self._adopt(table, *fitted(options, table, sigma, None, rule))
+            self._adopt(table, *fitted(options, table, self.sigma, None, rule))
         return self
 
     def _part(self, name: str, value: Any) -> Any:

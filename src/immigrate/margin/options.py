@@ -292,11 +292,13 @@ def typical_distance(
 
     This is the unit of sigma. From a sample of pairs spread over the table. Rows are taken in the
     order of their sums, so that neither the order of the table nor that of its columns matters.
+    `W` is a matrix, or a weight for each column.
     """
     rows = _spread(_row_order(X, is_nominal, period), MOST_NEIGHBOURS)
     samples = X[rows].astype(np.float64)
     differences = ColumnDifferences.of(samples, is_nominal, mismatch=mismatch, period=period)
-    distances = plain_distances if differences.is_plain else mixed_distances
+    is_plain = differences.is_plain and W.ndim == 2
+    distances = plain_distances if is_plain else mixed_distances
     q = distances(samples, W, differences)
     # The median is 0 where most samples coincide, as in tables of few levels.
     middle = float(np.median(q)) or float(q.mean())
@@ -323,11 +325,11 @@ def plain_distances(X: Array, W: Array, _: ColumnDifferences) -> Array:
 
 def mixed_distances(X: Array, W: Array, differences: ColumnDifferences) -> Array:
     """Distances of some samples from all others, columns of any kind."""
-    samples = differences.samples(X)
+    samples, form = differences.samples(X), LINEAR if W.ndim == 1 else QUADRATIC
     everybody, distances = np.arange(len(X)), []
     for i in _spread(everybody, MOST_ANCHORS):
         d = differences(samples.take(everybody[[i]]), samples.take(np.delete(everybody, i)))
-        distances.append(QUADRATIC.distance(W, d)[0])
+        distances.append(form.distance(W, d)[0])
     return np.concatenate(distances)
 
 
