@@ -15,7 +15,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from immigrate import InteractionTest, PairEffectDisplay
+from immigrate import InteractionTest
+from immigrate.plotting import PairEffectDisplay
 
 N_SAMPLES = 900
 WIDTH = 1280  # pixels

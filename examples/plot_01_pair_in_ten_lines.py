@@ -10,8 +10,9 @@ which features matter *together*.
 # %%
 # The table is made up and comes as a hospital would hand it over: numbers, text, flags, gaps, and
 # an identifier, which we drop.
-from immigrate import InteractionTest, PairEffectDisplay
+from immigrate import InteractionTest
 from immigrate.datasets import make_trial
+from immigrate.plotting import PairEffectDisplay
 
 table = make_trial(400, random_state=0).drop(columns="patient")
 y = table.pop("outcome")

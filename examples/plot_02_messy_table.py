@@ -15,7 +15,8 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from immigrate import ImmigrateClassifierCV, InteractionTest, PairEffectDisplay
+from immigrate import ImmigrateClassifierCV, InteractionTest
+from immigrate.plotting import PairEffectDisplay
 
 rng = np.random.default_rng(3)
 n = 500

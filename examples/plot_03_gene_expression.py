@@ -10,14 +10,10 @@ every gene a weight of its own (IM4E) and lets the best of them into the matrix 
 # An embedded, made-up table: 240 biopsies, 150 genes, and the plate on which each was measured.
 # Two genes matter on their own, and two others only together; `truth` says which.
 
-from immigrate import (
-    ImmigrateClassifier,
-    InteractionTest,
-    PairEffectDisplay,
-    Screen,
-    WeightMatrixDisplay,
-)
+from immigrate import ImmigrateClassifier, InteractionTest
 from immigrate.datasets import load_expression
+from immigrate.options import Screen
+from immigrate.plotting import PairEffectDisplay, WeightMatrixDisplay
 
 genes = load_expression()
 print(genes.data.shape, genes.truth)

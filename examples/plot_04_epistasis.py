@@ -14,7 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from immigrate import InteractionTest, PairEffectDisplay, ReliefF
+from immigrate import InteractionTest, ReliefF
+from immigrate.plotting import PairEffectDisplay
 
 rng = np.random.default_rng(0)
 n, n_variants = 800, 20

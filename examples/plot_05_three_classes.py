@@ -12,8 +12,9 @@ import matplotlib.pyplot as plt
 from sklearn.metrics import ConfusionMatrixDisplay
 from sklearn.model_selection import cross_val_predict
 
-from immigrate import ImmigrateClassifierCV, InteractionTest, PairEffectDisplay
+from immigrate import ImmigrateClassifierCV, InteractionTest
 from immigrate.datasets import load_loans
+from immigrate.plotting import PairEffectDisplay
 
 loans = load_loans()
 X, y = loans.data.drop(columns="application"), loans.target

@@ -9,8 +9,9 @@ among the others.
 
 # %%
 # The embedded, made-up table of harvests has ten farms and six years.
-from immigrate import InteractionTest, PairEffectDisplay
+from immigrate import InteractionTest
 from immigrate.datasets import load_harvest
+from immigrate.plotting import PairEffectDisplay
 
 harvest = load_harvest()
 X, y = harvest.data.drop(columns="field"), harvest.target

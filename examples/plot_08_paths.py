@@ -13,13 +13,9 @@ the one whose leave-one-out predictions are best.
 import numpy as np
 from sklearn.datasets import load_wine
 
-from immigrate import (
-    ImmigrateClassifier,
-    ImmigrateClassifierCV,
-    PenaltyPathDisplay,
-    SigmaPathDisplay,
-)
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.datasets import make_monk1
+from immigrate.plotting import PenaltyPathDisplay, SigmaPathDisplay
 
 X, y = make_monk1()
 model = ImmigrateClassifierCV().fit(X, y)

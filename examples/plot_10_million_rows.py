@@ -21,7 +21,9 @@ import time
 import matplotlib.pyplot as plt
 import numpy as np
 
-from immigrate import Descent, ImmigrateClassifier, WeightMatrixDisplay
+from immigrate import ImmigrateClassifier
+from immigrate.options import Descent
+from immigrate.plotting import WeightMatrixDisplay
 
 N_ROWS, N_TEST = 20_000, 2_000
 rng = np.random.default_rng(0)

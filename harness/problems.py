@@ -183,14 +183,14 @@ def _sigma(rng: Generator) -> float:
 
 def _classifier(rng: Generator) -> im.ImmigrateClassifier:
     constraint = str(rng.choice(["psd", "psd", "nonnegative", "both"]))
-    screens = [None, None, None, "im4e", "pairs", im.Screen(threshold=0.1)]
+    screens = [None, None, None, "im4e", "pairs", im.options.Screen(threshold=0.1)]
     return im.ImmigrateClassifier(
         _sigma(rng) if rng.uniform() < 0.5 else "auto",
         constraint=constraint,
         solver=_solver(rng),
         rule=str(rng.choice(["energy", "distance"])),
         references=_references(rng),
-        penalty=[None, "prune", im.Prune(0.1), "l1", "l2"][rng.integers(5)],
+        penalty=[None, "prune", im.options.Prune(0.1), "l1", "l2"][rng.integers(5)],
         screen=screens[rng.integers(len(screens))],
         columns=_columns(rng),
         n_jobs=int(rng.integers(1, 3)),
@@ -199,17 +199,17 @@ def _classifier(rng: Generator) -> im.ImmigrateClassifier:
 
 
 def _solver(rng: Generator) -> Any:
-    sampled = im.Descent(n_anchors=0.5, n_references=0.7)
+    sampled = im.options.Descent(n_anchors=0.5, n_references=0.7)
     return ["monotone", "paper", sampled][rng.integers(3)]
 
 
 def _references(rng: Generator) -> Any:
-    ways = ["auto", "auto", "all", 3, 0.4, im.ClassCentres(), im.ClassCentres(0.2)]
+    ways = ["auto", "auto", "all", 3, 0.4, im.options.ClassCentres(), im.options.ClassCentres(0.2)]
     return ways[rng.integers(len(ways))]
 
 
-def _columns(rng: Generator) -> im.Columns:
-    return im.Columns(
+def _columns(rng: Generator) -> im.options.Columns:
+    return im.options.Columns(
         scale=["std", "std", "range", None][rng.integers(4)],
         nominal=str(rng.choice(["auto", "mismatch", "levels"])),
     )

@@ -158,7 +158,7 @@ def heat_maps(data: str | None = None):
     from matplotlib.figure import Figure
     from sklearn.preprocessing import StandardScaler
 
-    from immigrate import WeightMatrixDisplay
+    from immigrate.plotting import WeightMatrixDisplay
 
     figure = Figure(figsize=(10, 9), layout="constrained")
     for axes, code in zip(figure.subplots(2, 2).flat, HEAT_MAPS):

@@ -49,7 +49,8 @@ def interaction_p_values(n_seeds=20) -> pd.DataFrame:
 
 
 def _immigrate_matrix(X, y):
-    from immigrate import Columns, ImmigrateClassifier
+    from immigrate import ImmigrateClassifier
+    from immigrate.options import Columns
 
     # Ten full steps are the paper's rule, converged or not.
     with warnings.catch_warnings():

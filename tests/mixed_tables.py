@@ -10,12 +10,11 @@ import pandas as pd
 from immigrate import (
     BoostedImmigrateClassifier,
     CubicImmigrateClassifier,
-    Descent,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
-    Screen,
 )
+from immigrate.options import Descent, Screen
 
 # What each classifier is with `columns` and `class_weight` in the place where it takes them.
 MAKERS = {

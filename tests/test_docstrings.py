@@ -25,7 +25,7 @@ LEFT_OUT_OF_METHODS = {
     "RT03": "the same",
 }
 # The library makes these and users read them: they have attributes in place of parameters.
-RESULTS = ("immigrate.Explanation", "immigrate.PairEffect")
+RESULTS = ("immigrate.estimators.Explanation", "immigrate.estimators.PairEffect")
 
 
 def public_names() -> Iterator[str]:

@@ -30,6 +30,7 @@ LAYERS = [
     "margin",
     "estimators",
     "relief",
+    "options",
     "persistence",
     "plotting",
     "report",

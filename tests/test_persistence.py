@@ -95,15 +95,15 @@ def test_options_that_are_values_can_be_stored(tmp_path):
     table = xor_table()
     X, y = table.drop(columns="outcome"), table["outcome"]
     base = immigrate.ImmigrateClassifier(
-        columns=immigrate.Columns(),
-        screen=immigrate.Screen("im4e", threshold=0.1),
-        solver=immigrate.Descent(),
+        columns=immigrate.options.Columns(),
+        screen=immigrate.options.Screen("im4e", threshold=0.1),
+        solver=immigrate.options.Descent(),
     )
     for model in (
         immigrate.ImmigrateClassifierCV(base).fit(X, y),
-        immigrate.InteractionTest(adjust=immigrate.WestfallYoung(n_draws=20)).fit(X, y),
+        immigrate.InteractionTest(adjust=immigrate.options.WestfallYoung(n_draws=20)).fit(X, y),
         immigrate.InteractionTest(outcome="number").fit(X.drop(columns="dose"), X["dose"]),
-        immigrate.BoostedImmigrateClassifier(variant=immigrate.PaperBoosting()).fit(X, y),
+        immigrate.BoostedImmigrateClassifier(variant=immigrate.options.PaperBoosting()).fit(X, y),
     ):
         save_model(model, tmp_path / "model", target="outcome")
         assert read_model(tmp_path / "model").target == "outcome"

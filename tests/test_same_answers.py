@@ -37,7 +37,7 @@ IS_ELSEWHERE = (get_host_cpu_name(), platform.libc_ver()) != RECORDED_ON or any(
 )
 # The gap of a float32 table: 2e-10 measured, where the sums it is the difference of are near 1.
 RELATIVE_ELSEWHERE, ABSOLUTE_ELSEWHERE = 1e-6, 1e-9
-RAW = im.Columns(scale=None)  # tables were taken as they were
+RAW = im.options.Columns(scale=None)  # tables were taken as they were
 
 
 def wine():
@@ -126,7 +126,7 @@ def path_answers(data, **parameters):
 
 
 def boosted_answers(data, **parameters):
-    solver = im.FullSteps if parameters.get("variant") == "paper" else im.Descent
+    solver = im.options.FullSteps if parameters.get("variant") == "paper" else im.options.Descent
     base = im.ImmigrateClassifier(solver=solver(max_iter=5), columns=RAW)
     settings = BY_ACCURACY | parameters
     return lambda: margin_answers(im.BoostedImmigrateClassifier(base, **settings), *data())
@@ -197,26 +197,28 @@ CASES = {
     "immigrate sigma": immigrate_answers(monk, sigma=0.5),
     "immigrate three classes": immigrate_answers(wine),
     "immigrate paper": immigrate_answers(
-        two_wines, solver=im.FullSteps(max_iter=4, tol=0), sigma=2.0
+        two_wines, solver=im.options.FullSteps(max_iter=4, tol=0), sigma=2.0
     ),
     "immigrate clip": immigrate_answers(
-        two_wines, solver=im.FullSteps(max_iter=4, tol=0), constraint="clip", sigma=2.0
+        two_wines, solver=im.options.FullSteps(max_iter=4, tol=0), constraint="clip", sigma=2.0
     ),
     "immigrate nonnegative": immigrate_answers(two_wines, constraint="nonnegative"),
     "immigrate both": immigrate_answers(
-        monk, constraint="both", sigma=2.0, solver=im.Descent(max_iter=3)
+        monk, constraint="both", sigma=2.0, solver=im.options.Descent(max_iter=3)
     ),
     "immigrate distance pruned": immigrate_answers(two_wines, rule="distance", penalty="prune"),
     "immigrate random start": immigrate_answers(
-        two_wines, solver=im.Descent(init="random"), random_state=0
+        two_wines, solver=im.options.Descent(init="random"), random_state=0
     ),
-    "immigrate im4e start": immigrate_answers(two_wines, solver=im.Descent(init="im4e")),
+    "immigrate im4e start": immigrate_answers(two_wines, solver=im.options.Descent(init="im4e")),
     "immigrate weighted": weighted_answers,
     "immigrate single precision": single_precision_answers,
     "immigrate screened": immigrate_answers(
-        cancer, screen=im.Screen("im4e", threshold=0.04, max_features=6, keep=[0])
+        cancer, screen=im.options.Screen("im4e", threshold=0.04, max_features=6, keep=[0])
     ),
-    "immigrate pair screen": immigrate_answers(cancer, screen=im.Screen("pairs", max_features=3)),
+    "immigrate pair screen": immigrate_answers(
+        cancer, screen=im.options.Screen("pairs", max_features=3)
+    ),
     "path": path_answers(two_wines),
     "path by folds": path_answers(
         two_wines, sigmas="paper", penalties=(None, "prune"), cv=3, one_standard_error=True
@@ -236,7 +238,9 @@ CASES = {
     "boosted three classes": boosted_answers(wine, sigmas=[1.0]),
     "boosted paper": boosted_answers(monk, variant="paper", n_estimators=8),
     "im4e": im4e_answers(cancer),
-    "im4e paper": im4e_answers(two_wines, solver=im.FullSteps(max_iter=5, tol=0), sigma=1.0),
+    "im4e paper": im4e_answers(
+        two_wines, solver=im.options.FullSteps(max_iter=5, tol=0), sigma=1.0
+    ),
     "im4e energy": im4e_answers(wine, rule="energy", sigma=0.5),
     "relief": relief_answers(im.Relief(), wine),
     "relief mixed": relief_answers(im.Relief(metric="manhattan"), mixed, weighted=True),
@@ -251,7 +255,7 @@ CASES = {
     "test mixed": pair_test_answers(mixed_with_gaps),
     "test weighted": pair_test_answers(xor, weighted=True),
     "test westfall-young": pair_test_answers(
-        xor, adjust=im.WestfallYoung(n_draws=99, random_state=0)
+        xor, adjust=im.options.WestfallYoung(n_draws=99, random_state=0)
     ),
     "test fdr": pair_test_answers(cancer, adjust="fdr_bh"),
     "test triples": pair_test_answers(xor, order=3),

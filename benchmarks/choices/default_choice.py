@@ -28,13 +28,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import (
-    BoostedImmigrateClassifier,
-    Columns,
-    Descent,
-    ImmigrateClassifier,
-    ImmigrateClassifierCV,
-)
+from immigrate import BoostedImmigrateClassifier, ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.core.couplings import class_probability
 from immigrate.kernels import ClassScores
 from immigrate.margin.choice import (
@@ -46,6 +40,7 @@ from immigrate.margin.choice import (
 from immigrate.margin.model import RULES
 from immigrate.margin.options import FitOptions, sigma_grid
 from immigrate.margin.path import path_solver, tasks_of, weight_path
+from immigrate.options import Columns, Descent
 
 # The experiments of the paper are not installed.
 sys.path.insert(0, str(Path(__file__).parents[2]))

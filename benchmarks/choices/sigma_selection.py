@@ -20,7 +20,8 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate.options import Columns
 
 CALIBRATION = ["GLA", "PAR", "WIN", "MON", "SMR", "ION", "PID"]
 CHECK = ["BCW", "CRY", "CUS", "ECO", "HMS", "IMM", "LYM", "STA", "URB", "USE"]

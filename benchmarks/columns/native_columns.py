@@ -32,8 +32,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.arrays import Codes
+from immigrate.options import Columns
 
 RESULTS = Path(__file__).parents[1] / "results" / "native_columns.csv"
 # Columns whose numbers stand for names. Counts and grades stay numbers: lym_enlar and no_does of

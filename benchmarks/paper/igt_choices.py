@@ -22,7 +22,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import Columns, Descent, FullSteps, ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate.options import Columns, Descent, FullSteps
 
 # The experiments of the paper are not installed.
 sys.path.insert(0, str(Path(__file__).parents[2]))

@@ -20,9 +20,10 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from immigrate import ClassCentres, ImmigrateClassifier
+from immigrate import ImmigrateClassifier
 from immigrate.files import whole_file
 from immigrate.margin.prototypes import with_references
+from immigrate.options import ClassCentres
 
 RESULTS = Path(__file__).parents[1] / "results" / "prototypes.csv"
 WAYS: dict[str, ClassCentres | None] = {

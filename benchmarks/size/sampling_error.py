@@ -21,8 +21,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from immigrate import Descent, ImmigrateClassifier
+from immigrate import ImmigrateClassifier
 from immigrate.files import whole_file
+from immigrate.options import Descent
 
 sys.path.insert(0, str(Path(__file__).parent))
 from scaling import table

@@ -18,9 +18,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import L1, ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.estimators.immigrate_cv import TEMPERATURES
 from immigrate.margin.options import AUTO_MULTIPLES, typical_distance
+from immigrate.options import L1
 
 N_TURNS = 12
 SETTINGS = tuple(

@@ -24,12 +24,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import (
-    BoostedImmigrateClassifier,
-    Descent,
-    IM4EClassifier,
-    ImmigrateClassifier,
-)
+from immigrate import BoostedImmigrateClassifier, IM4EClassifier, ImmigrateClassifier
+from immigrate.options import Descent
 
 RESULTS = Path(__file__).parents[1] / "results" / "gene_tables.csv"
 COLUMNS = ["table", "repeat", "fold", "method"]

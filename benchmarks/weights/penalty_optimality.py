@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from immigrate import L1, L2
 from immigrate.core.cones import MATRIX_SETS, norm
 from immigrate.margin.problem import MarginProblem
+from immigrate.options import L1, L2
 from immigrate.solvers import Stop, spectral_descent
 
 RESULTS = Path(__file__).parents[1] / "results" / "penalty_optimality.csv"

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import IM4EClassifier, ImmigrateClassifier, Screen
+from immigrate import IM4EClassifier, ImmigrateClassifier
+from immigrate.options import Screen
 
 RESULTS = Path(__file__).parents[1] / "results" / "planted_genes.csv"
 MAIN = ["main1", "main2", "main3"]

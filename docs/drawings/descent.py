@@ -6,8 +6,9 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import Descent, FullSteps, ImmigrateClassifier
+from immigrate import ImmigrateClassifier
 from immigrate.datasets import make_monk1
+from immigrate.options import Descent, FullSteps
 
 SIGMA, N_STEPS = 0.5, 12
 SOLVERS = {

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from immigrate import InteractionTest, PairEffectDisplay
+from immigrate import InteractionTest
+from immigrate.plotting import PairEffectDisplay
 
 
 def draw() -> Figure:

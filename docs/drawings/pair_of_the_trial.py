@@ -7,8 +7,9 @@ import sys
 
 from matplotlib.figure import Figure
 
-from immigrate import InteractionTest, PairEffectDisplay
+from immigrate import InteractionTest
 from immigrate.datasets import make_trial
+from immigrate.plotting import PairEffectDisplay
 
 
 def draw() -> Figure:

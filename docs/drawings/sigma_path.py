@@ -3,7 +3,8 @@
 from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
 
-from immigrate import ImmigrateClassifierCV, SigmaPathDisplay
+from immigrate import ImmigrateClassifierCV
+from immigrate.plotting import SigmaPathDisplay
 
 
 def draw() -> Figure:

@@ -24,7 +24,8 @@ class IM4E(Method):
     code, name = "IM4", "IM4E"
 
     def estimator(self, random_state):
-        from immigrate import Columns, FullSteps, IM4EClassifier
+        from immigrate import IM4EClassifier
+        from immigrate.options import Columns, FullSteps
 
         columns = Columns(scale=None)
         model = IM4EClassifier(solver=FullSteps(), rule="distance", columns=columns)
@@ -41,13 +42,8 @@ class ScreenedImmigrate(Method):
     code, name = "EGT", "IM4E-IMMIGRATE"
 
     def estimator(self, random_state):
-        from immigrate import (
-            Columns,
-            FullSteps,
-            ImmigrateClassifier,
-            ImmigrateClassifierCV,
-            Screen,
-        )
+        from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate.options import Columns, FullSteps, Screen
 
         screen = Screen("im4e", max_features=MOST_SCREENED)
         return ImmigrateClassifierCV(
@@ -67,14 +63,8 @@ class BoostedScreened(Method):
     code, name = "B4G", "Boosted IM4E-IMMIGRATE"
 
     def estimator(self, random_state):
-        from immigrate import (
-            BoostedImmigrateClassifier,
-            Columns,
-            FullSteps,
-            ImmigrateClassifier,
-            PaperBoosting,
-            Screen,
-        )
+        from immigrate import BoostedImmigrateClassifier, ImmigrateClassifier
+        from immigrate.options import Columns, FullSteps, PaperBoosting, Screen
 
         screen = Screen("im4e", max_features=MOST_SCREENED)
         base = ImmigrateClassifier(

@@ -19,13 +19,8 @@ class BoostedPaper(Method):
     code, name = "BIM", "Boosted IMMIGRATE, the paper's settings"
 
     def estimator(self, random_state):
-        from immigrate import (
-            BoostedImmigrateClassifier,
-            Columns,
-            FullSteps,
-            ImmigrateClassifier,
-            PaperBoosting,
-        )
+        from immigrate import BoostedImmigrateClassifier, ImmigrateClassifier
+        from immigrate.options import Columns, FullSteps, PaperBoosting
 
         base = ImmigrateClassifier(solver=FullSteps(max_iter=5), columns=Columns(scale=None))
         return BoostedImmigrateClassifier(base, variant=PaperBoosting())
@@ -37,12 +32,8 @@ class BoostedDefault(Method):
     code, name = "BIM+", "Boosted IMMIGRATE, this library's defaults"
 
     def estimator(self, random_state):
-        from immigrate import (
-            BoostedImmigrateClassifier,
-            Columns,
-            Descent,
-            ImmigrateClassifier,
-        )
+        from immigrate import BoostedImmigrateClassifier, ImmigrateClassifier
+        from immigrate.options import Columns, Descent
 
         base = ImmigrateClassifier(solver=Descent(max_iter=5), columns=Columns(scale=None))
         return BoostedImmigrateClassifier(base)

@@ -21,7 +21,8 @@ class ImmigratePaper(Method):
     code, name = "IGT", "IMMIGRATE, the paper's settings"
 
     def estimator(self, random_state):
-        from immigrate import Columns, FullSteps, ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate.options import Columns, FullSteps
 
         return ImmigrateClassifierCV(
             ImmigrateClassifier(solver=FullSteps(), columns=Columns(scale=None)),
@@ -40,7 +41,8 @@ class ImmigrateDefault(Method):
     code, name = "IGT+", "IMMIGRATE, this library's defaults"
 
     def estimator(self, random_state):
-        from immigrate import Columns, Descent, ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate.options import Columns, Descent
 
         base = ImmigrateClassifier(solver=Descent(), columns=Columns(scale=None))
         return ImmigrateClassifierCV(base)
@@ -56,7 +58,8 @@ class ImmigratePenalised(Method):
     code, name = "IGL", "IMMIGRATE, l1 penalty on pairs"
 
     def estimator(self, random_state):
-        from immigrate import Columns, Descent, ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+        from immigrate.options import Columns, Descent
 
         base = ImmigrateClassifier(
             solver=Descent(), constraint="nonnegative", columns=Columns(scale=None)

@@ -1,6 +1,8 @@
 """Which features matter, which pairs of features matter together: IMMIGRATE and its family.
 
-The public names load on first use, so that ``import immigrate`` itself costs next to nothing.
+Estimators, reports and files of models are here, options of estimators in `immigrate.options`,
+pictures in `immigrate.plotting`. Names load on first use, so that ``import immigrate`` costs next
+to nothing.
 """
 
 from __future__ import annotations
@@ -11,34 +13,17 @@ from typing import TYPE_CHECKING
 from immigrate._version import __version__
 
 if TYPE_CHECKING:
-    from immigrate import datasets
+    from immigrate import datasets, options, plotting
     from immigrate.estimators import (
-        L1,
-        L2,
         BoostedImmigrateClassifier,
-        Columns,
         CubicImmigrateClassifier,
-        Explanation,
         IM4EClassifier,
         ImmigrateClassifier,
         ImmigrateClassifierCV,
         ImmigrateSelector,
         InteractionTest,
-        PairEffect,
-        PaperBoosting,
-        PenaltyPath,
-        Prune,
-        Screen,
-        WestfallYoung,
     )
-    from immigrate.margin.prototypes import ClassCentres
-    from immigrate.plotting import (
-        InteractionNetworkDisplay,
-        PairEffectDisplay,
-        PenaltyPathDisplay,
-        SigmaPathDisplay,
-        WeightMatrixDisplay,
-    )
+    from immigrate.persistence import load_model, save_model
     from immigrate.relief import (
         LFE,
         IRelief,
@@ -49,57 +34,64 @@ if TYPE_CHECKING:
         make_margin_knn,
     )
     from immigrate.report import Report
-    from immigrate.solvers import Descent, FullSteps
+
+_HOMES = {
+    "estimators": (
+        "BoostedImmigrateClassifier",
+        "CubicImmigrateClassifier",
+        "IM4EClassifier",
+        "ImmigrateClassifier",
+        "ImmigrateClassifierCV",
+        "ImmigrateSelector",
+        "InteractionTest",
+    ),
+    "persistence": ("load_model", "save_model"),
+    "relief": (
+        "LFE",
+        "IRelief",
+        "MultiSURF",
+        "Relief",
+        "ReliefF",
+        "Simba",
+        "make_margin_knn",
+    ),
+    "report": ("Report",),
+}
+_MODULES = ("datasets", "options", "plotting")
 
 __all__ = [
-    "L1",
-    "L2",
     "LFE",
     "BoostedImmigrateClassifier",
-    "ClassCentres",
-    "Columns",
     "CubicImmigrateClassifier",
-    "Descent",
-    "Explanation",
-    "FullSteps",
     "IM4EClassifier",
     "IRelief",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
     "ImmigrateSelector",
-    "InteractionNetworkDisplay",
     "InteractionTest",
     "MultiSURF",
-    "PairEffect",
-    "PairEffectDisplay",
-    "PaperBoosting",
-    "PenaltyPath",
-    "PenaltyPathDisplay",
-    "Prune",
     "Relief",
     "ReliefF",
     "Report",
-    "Screen",
-    "SigmaPathDisplay",
     "Simba",
-    "WeightMatrixDisplay",
-    "WestfallYoung",
     "__version__",
     "datasets",
+    "load_model",
     "make_margin_knn",
+    "options",
+    "plotting",
+    "save_model",
 ]
-
-# Searched in this order, so that what is asked for most costs least.
-_HOMES = ("estimators", "relief", "solvers", "margin.prototypes", "plotting", "report")
 
 
 def __getattr__(name: str) -> object:
-    if name == "datasets":
-        return importlib.import_module("immigrate.datasets")
-    for package in _HOMES if name in __all__ else ():
-        home = importlib.import_module(f"immigrate.{package}")
-        if hasattr(home, name):
-            return getattr(home, name)
+    if name in _MODULES:
+        return importlib.import_module(f"immigrate.{name}")
+    for package, names in _HOMES.items():
+        if name in names:
+            # Kept, so that later look-ups find it without a call.
+            globals()[name] = getattr(importlib.import_module(f"immigrate.{package}"), name)
+            return globals()[name]
     raise AttributeError(f"module 'immigrate' has no attribute {name!r}")
 
 

@@ -105,12 +105,11 @@ def public_classes() -> dict[str, type[BaseEstimator]]:
     >>> sorted(public_classes())[:3]
     ['BoostedImmigrateClassifier', 'ClassCentres', 'Columns']
     """
-    from immigrate import estimators, relief, solvers
-    from immigrate.margin import prototypes
+    from immigrate import estimators, options, relief
 
     public = {
         name: getattr(package, name)
-        for package in (estimators, prototypes, relief, solvers)
+        for package in (estimators, options, relief)
         for name in sorted(package.__all__)
     }
     return {

@@ -17,9 +17,10 @@ import pytest
 from distributed import Client, LocalCluster, Status
 from scheduler_tasks import wait_until_forgotten
 
-from immigrate import Descent, ImmigrateClassifier
+from immigrate import ImmigrateClassifier
 from immigrate import cluster as cluster_module
 from immigrate.cluster import Cluster, ClusterError, ClusterLostError, on
+from immigrate.options import Descent
 
 # Until a test that hangs is given up; nothing here takes a tenth of it.
 HANGS = 120.0

@@ -9,8 +9,9 @@ import pytest
 from joblib import Parallel, delayed, parallel_config
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, WestfallYoung
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest
 from immigrate.kernels.threads import n_threads
+from immigrate.options import WestfallYoung
 from paper.cells import outcome, planned_cells
 
 

@@ -9,20 +9,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from immigrate import (
-    L1,
-    L2,
     BoostedImmigrateClassifier,
-    Columns,
     CubicImmigrateClassifier,
-    Descent,
-    FullSteps,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
     InteractionTest,
-    Prune,
-    Screen,
 )
+from immigrate.options import L1, L2, Columns, Descent, FullSteps, Prune, Screen
 from immigrate.table import ColumnWarning
 
 CLASSIFIERS = [

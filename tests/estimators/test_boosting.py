@@ -11,16 +11,9 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import (
-    BoostedImmigrateClassifier,
-    Columns,
-    Descent,
-    ImmigrateClassifier,
-    ImmigrateClassifierCV,
-    PaperBoosting,
-    Screen,
-)
+from immigrate import BoostedImmigrateClassifier, ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.datasets import make_monk1, make_xor
+from immigrate.options import Columns, Descent, PaperBoosting, Screen
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, Report
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest, Report
 from immigrate.checks import meant_name
+from immigrate.options import Columns
 
 ESTIMATORS = [InteractionTest, ImmigrateClassifier]
 

@@ -14,17 +14,11 @@ from oracles.margin import cubic_of_all
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import (
-    Columns,
-    CubicImmigrateClassifier,
-    Descent,
-    FullSteps,
-    ImmigrateClassifier,
-    InteractionTest,
-)
+from immigrate import CubicImmigrateClassifier, ImmigrateClassifier, InteractionTest
 from immigrate.core.cones import MATRIX_SETS, oracle
 from immigrate.core.triples import WithTriples
 from immigrate.margin.triples import MOST_FEATURES
+from immigrate.options import Columns, Descent, FullSteps
 
 DATA = Path(os.environ.get("IMMIGRATE_DATA", "/nowhere"))
 

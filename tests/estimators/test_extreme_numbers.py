@@ -12,8 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from immigrate import (
     LFE,
     BoostedImmigrateClassifier,
-    Columns,
-    Descent,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
@@ -23,6 +21,7 @@ from immigrate import (
     Relief,
     Simba,
 )
+from immigrate.options import Columns, Descent
 from immigrate.table import ColumnWarning, SampleWeight
 
 RAW = Columns(scale=None)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import Columns, FullSteps, ImmigrateClassifier
+from immigrate import ImmigrateClassifier
 from immigrate.core.couplings import distance_share
+from immigrate.options import Columns, FullSteps
 
 TOLERANCE = 1e-10
 

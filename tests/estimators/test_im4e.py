@@ -15,11 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import Columns, Descent, FullSteps, IM4EClassifier
+from immigrate import IM4EClassifier
 from immigrate.core.cones import VECTOR_SETS
 from immigrate.core.forms import LINEAR
 from immigrate.kernels import Pieces
 from immigrate.kernels.numpy_pass import PlainPass
+from immigrate.options import Columns, Descent, FullSteps
 from immigrate.table import ColumnWarning
 
 RAW = Columns(scale=None)

@@ -20,9 +20,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import immigrate
-from immigrate import Columns, Descent, ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.datasets import make_monk1
-from immigrate.persistence import public_classes
+from immigrate.options import Columns, Descent
+from immigrate.persistence import public_estimators
 
 HASTY = Descent(max_iter=1, tol=0)
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -265,7 +266,7 @@ def test_public_names_are_listed_and_loadable():
     for name in immigrate.__all__:
         assert getattr(immigrate, name) is not None
     assert dir(immigrate) == sorted(immigrate.__all__)
-    forgotten = set(public_classes()) - set(immigrate.__all__)
+    forgotten = set(public_estimators()) - set(immigrate.__all__)
     assert not forgotten, f"import {forgotten} in src/immigrate/__init__.py and list it in __all__"
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = immigrate.nonsense

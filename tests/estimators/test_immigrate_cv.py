@@ -16,10 +16,11 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import Columns, ImmigrateClassifier, ImmigrateClassifierCV, Prune, Screen
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.datasets import make_monk1
 from immigrate.margin.choice import CRITERIA, Choices, Selection
 from immigrate.margin.options import PAPER_GRID, sigma_grid, typical_distance
+from immigrate.options import Columns, Prune, Screen
 from immigrate.persistence import load_model, save_model
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

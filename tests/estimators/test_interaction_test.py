@@ -17,10 +17,11 @@ from interaction_problems import (
 )
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from immigrate import InteractionTest, WestfallYoung
+from immigrate import InteractionTest
 from immigrate.datasets import make_monk1
 from immigrate.interactions import findings, search
 from immigrate.interactions.adjustments import PValues, benjamini_hochberg
+from immigrate.options import WestfallYoung
 
 
 @parametrize_with_checks(

@@ -16,8 +16,9 @@ from interaction_problems import (
     xor_data,
 )
 
-from immigrate import InteractionTest, WestfallYoung
+from immigrate import InteractionTest
 from immigrate.datasets import make_xor
+from immigrate.options import WestfallYoung
 from immigrate.table import ColumnWarning
 
 

@@ -12,9 +12,9 @@ from immigrate import (
     ImmigrateClassifier,
     ImmigrateClassifierCV,
     InteractionTest,
-    Screen,
 )
 from immigrate.datasets import make_monk1, make_xor
+from immigrate.options import Screen
 
 PAIR = ["feature_1", "feature_2"]
 EVIDENCE = ["p_value", "p_adjusted", "is_found", "size", "size_low", "size_high", "direction"]

@@ -12,12 +12,12 @@ from immigrate import (
     LFE,
     BoostedImmigrateClassifier,
     CubicImmigrateClassifier,
-    Descent,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
     InteractionTest,
 )
+from immigrate.options import Descent
 
 # A signal that comes too late for one fit is tried again with the next.
 N_SIGNALS = 12

@@ -8,13 +8,8 @@ import pytest
 from mixed_tables import MAKERS, messy_table
 from sklearn.base import BaseEstimator
 
-from immigrate import (
-    Columns,
-    ImmigrateClassifier,
-    ImmigrateClassifierCV,
-    InteractionTest,
-    Screen,
-)
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, InteractionTest
+from immigrate.options import Columns, Screen
 from immigrate.table import ColumnWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -15,17 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
 
-from immigrate import (
-    Columns,
-    Descent,
-    IM4EClassifier,
-    ImmigrateClassifier,
-)
+from immigrate import IM4EClassifier, ImmigrateClassifier
 from immigrate.core.cones import MATRIX_SETS, unit
 from immigrate.core.forms import LINEAR
 from immigrate.margin.encoding import Encoding, offered_encodings
 from immigrate.margin.problem import MarginProblem
 from immigrate.margin.screen import feature_weights
+from immigrate.options import Columns, Descent
 from immigrate.persistence import load_model, save_model
 
 try:

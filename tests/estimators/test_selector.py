@@ -19,11 +19,10 @@ from immigrate import (
     ImmigrateClassifierCV,
     ImmigrateSelector,
     InteractionTest,
-    Prune,
-    Screen,
 )
 from immigrate.datasets import make_xor
 from immigrate.margin.screen import in_strong_pairs
+from immigrate.options import Prune, Screen
 from immigrate.table import ColumnWarning, read_weighted_table
 
 

@@ -22,25 +22,27 @@ from sklearn.preprocessing import StandardScaler
 
 import immigrate
 from immigrate import (
-    L1,
-    L2,
     LFE,
     BoostedImmigrateClassifier,
-    Columns,
     CubicImmigrateClassifier,
-    Descent,
-    FullSteps,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
     ImmigrateSelector,
     IRelief,
+    ReliefF,
+    Simba,
+)
+from immigrate.options import (
+    L1,
+    L2,
+    Columns,
+    Descent,
+    FullSteps,
     PaperBoosting,
     PenaltyPath,
     Prune,
-    ReliefF,
     Screen,
-    Simba,
 )
 from immigrate.core.cones import MATRIX_SETS
 from immigrate.margin.problem import MarginProblem

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from immigrate import WestfallYoung
 from immigrate.interactions.adjustments import (
     ADJUSTMENTS,
     PValues,
@@ -18,6 +17,7 @@ from immigrate.interactions.adjustments import (
     unadjusted,
     westfall_young,
 )
+from immigrate.options import WestfallYoung
 
 P = np.array([0.04, 0.001, 0.3, 0.01, 0.9])
 WITHOUT_DRAWS = [one for one in ADJUSTMENTS.values() if one.for_features is None]

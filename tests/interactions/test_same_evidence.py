@@ -127,7 +127,7 @@ CASES = {
     "numbers": evidence_on(number_study),
     "numbers weighted": evidence_on(number_study, weighted=True),
     "numbers drawn": evidence_on(
-        number_study, adjust=im.WestfallYoung(n_draws=49, random_state=1)
+        number_study, adjust=im.options.WestfallYoung(n_draws=49, random_state=1)
     ),
     "covariates": evidence_on(class_study, adjust_for=["height", "site"]),
     "chosen pairs": evidence_on(class_study, pairs=(["dose", "flag"], ["age", "site", "dose"])),

@@ -9,7 +9,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from immigrate import Descent, FullSteps, ImmigrateClassifier, InteractionTest
+from immigrate import ImmigrateClassifier, InteractionTest
+from immigrate.options import Descent, FullSteps
 from immigrate.estimators import interaction_test
 from immigrate.kernels import threads
 from immigrate.kernels.threads import WIDE_MATRIX, blas_threads_for, one_blas_thread

@@ -22,14 +22,12 @@ from sklearn.metrics.pairwise import manhattan_distances
 
 from immigrate import (
     BoostedImmigrateClassifier,
-    Columns,
-    Descent,
-    Explanation,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
-    Screen,
 )
+from immigrate.estimators import Explanation
+from immigrate.options import Columns, Descent, Screen
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 PAPER = {

@@ -10,17 +10,16 @@ import pytest
 from immigrate import (
     BoostedImmigrateClassifier,
     CubicImmigrateClassifier,
-    Descent,
     IM4EClassifier,
     ImmigrateClassifier,
     ImmigrateClassifierCV,
-    Screen,
     durations,
 )
 from immigrate.datasets import make_xor
 from immigrate.kernels.compiling import log_once
 from immigrate.margin import growing, path
 from immigrate.margin.growing import Samples, Size, groups_of, sample_sizes
+from immigrate.options import Descent, Screen
 
 HALF = Descent(n_anchors=600, n_references=600)
 

@@ -8,19 +8,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 
-from immigrate import (
-    L1,
-    L2,
-    BoostedImmigrateClassifier,
-    Columns,
-    Descent,
-    ImmigrateClassifier,
-    ImmigrateClassifierCV,
-    Prune,
-)
+from immigrate import BoostedImmigrateClassifier, ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.core.cones import norm
 from immigrate.datasets import make_monk1
 from immigrate.margin.problem import MarginProblem
+from immigrate.options import L1, L2, Columns, Descent, Prune
 
 CONSTRAINTS = ("psd", "nonnegative", "both")
 constraints = pytest.mark.parametrize("constraint", CONSTRAINTS)

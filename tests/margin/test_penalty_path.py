@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from immigrate import L1, L2, Descent, ImmigrateClassifier, ImmigrateClassifierCV, PenaltyPath
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.datasets import make_xor
 from immigrate.margin.problem import MarginProblem
+from immigrate.options import L1, L2, Descent, PenaltyPath
 
 NONNEGATIVE = ImmigrateClassifier(constraint="nonnegative")
 

@@ -11,8 +11,6 @@ from sklearn.base import clone
 
 from immigrate import (
     BoostedImmigrateClassifier,
-    ClassCentres,
-    Columns,
     CubicImmigrateClassifier,
     IM4EClassifier,
     ImmigrateClassifier,
@@ -20,6 +18,7 @@ from immigrate import (
 )
 from immigrate.datasets import make_xor
 from immigrate.margin.prototypes import kept, points, resolved_references
+from immigrate.options import ClassCentres, Columns
 
 WAYS = [
     ClassCentres(40),

@@ -15,10 +15,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import Descent, IM4EClassifier, ImmigrateClassifier, Screen, durations
+from immigrate import IM4EClassifier, ImmigrateClassifier, durations
 from immigrate.datasets import make_xor
 from immigrate.kernels.compiling import log_once
 from immigrate.margin.screen import N_BEST, named_features, passes
+from immigrate.options import Descent, Screen
 
 SIGNALS = ["gene7", "gene23", "gene61"]
 

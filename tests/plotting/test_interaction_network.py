@@ -8,14 +8,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import (
-    IM4EClassifier,
-    ImmigrateClassifier,
-    InteractionNetworkDisplay,
-    InteractionTest,
-)
+from immigrate import IM4EClassifier, ImmigrateClassifier, InteractionTest
 from immigrate.datasets import make_xor
 from immigrate.estimators.weight_matrix import interaction_table
+from immigrate.plotting import InteractionNetworkDisplay
 from immigrate.plotting.interaction_network import (
     FOUND,
     NEGATIVE,

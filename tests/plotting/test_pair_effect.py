@@ -9,9 +9,11 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from immigrate import ImmigrateClassifier, InteractionTest, PairEffect, PairEffectDisplay
+from immigrate import ImmigrateClassifier, InteractionTest
 from immigrate.datasets import make_monk1, make_xor
+from immigrate.estimators import PairEffect
 from immigrate.interactions.pair_effect import EffectAxis
+from immigrate.plotting import PairEffectDisplay
 from immigrate.plotting.pair_panels import on_finer_grid, window_sums
 from immigrate.plotting.style import signed
 

@@ -6,13 +6,9 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import (
-    ImmigrateClassifier,
-    ImmigrateClassifierCV,
-    PenaltyPath,
-    PenaltyPathDisplay,
-    SigmaPathDisplay,
-)
+from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+from immigrate.options import PenaltyPath
+from immigrate.plotting import PenaltyPathDisplay, SigmaPathDisplay
 
 mpl.use("Agg")
 

@@ -9,7 +9,9 @@ from sklearn.datasets import load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import IM4EClassifier, ImmigrateClassifier, Screen, WeightMatrixDisplay
+from immigrate import IM4EClassifier, ImmigrateClassifier
+from immigrate.options import Screen
+from immigrate.plotting import WeightMatrixDisplay
 
 mpl.use("Agg")
 

@@ -11,9 +11,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
-from immigrate import LFE, Descent, FullSteps, IRelief, Relief, ReliefF, Simba
+from immigrate import LFE, IRelief, Relief, ReliefF, Simba
 from immigrate.core.forms import LINEAR
 from immigrate.margin.problem import MarginProblem
+from immigrate.options import Descent, FullSteps
 from immigrate.relief.base import mixed_table
 from immigrate.relief.irelief import InlierProblem
 from immigrate.relief.simba import Margin

@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from immigrate import LFE, Descent, IRelief, Relief, ReliefF, Simba
+from immigrate import LFE, IRelief, Relief, ReliefF, Simba
+from immigrate.options import Descent
 from immigrate.table import ColumnWarning
 
 SELECTORS = [*selectors(), Simba(n_starts=2, global_share=0.5, random_state=0)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from immigrate import FullSteps, IRelief, Relief, ReliefF, Simba
+from immigrate import IRelief, Relief, ReliefF, Simba
 from immigrate.datasets import make_xor
+from immigrate.options import FullSteps
 
 N_SEEDS = 10
 

@@ -15,14 +15,13 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from immigrate import (
     BoostedImmigrateClassifier,
-    Columns,
     IM4EClassifier,
     ImmigrateClassifier,
     InteractionTest,
     Report,
-    Screen,
 )
 from immigrate.datasets import make_monk1, make_trial, make_xor
+from immigrate.options import Columns, Screen
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 

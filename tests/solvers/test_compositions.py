@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from problems import random_problem
 
-from immigrate import L1, L2, Descent, FullSteps, ImmigrateClassifier
+from immigrate import ImmigrateClassifier
 from immigrate.core.cones import MATRIX_SETS, Cone, Elements, oracle, unit
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm
 from immigrate.margin.problem import MarginProblem
+from immigrate.options import L1, L2, Descent, FullSteps
 
 
 def near_diagonal(p):

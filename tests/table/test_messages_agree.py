@@ -11,7 +11,6 @@ from sklearn.base import clone
 from immigrate import (
     LFE,
     BoostedImmigrateClassifier,
-    Columns,
     CubicImmigrateClassifier,
     IM4EClassifier,
     ImmigrateClassifier,
@@ -21,6 +20,7 @@ from immigrate import (
     ReliefF,
     make_margin_knn,
 )
+from immigrate.options import Columns
 from immigrate.table import ColumnWarning
 
 N = 30

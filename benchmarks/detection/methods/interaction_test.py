@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate import InteractionTest, WestfallYoung
+from immigrate import InteractionTest
+from immigrate.options import WestfallYoung
 from methods import Evidence
 
 

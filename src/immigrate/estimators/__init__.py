@@ -12,20 +12,12 @@ from immigrate.estimators.im4e import IM4EClassifier
 from immigrate.estimators.immigrate import ImmigrateClassifier
 from immigrate.estimators.immigrate_cv import ImmigrateClassifierCV
 from immigrate.estimators.interaction_test import InteractionTest
-from immigrate.interactions.adjustments import WestfallYoung
 from immigrate.interactions.pair_effect import PairEffect
-from immigrate.margin.encoding import Columns
 from immigrate.margin.explanation import Explanation
-from immigrate.margin.penalties import L1, L2, PenaltyPath, Prune
-from immigrate.margin.screen import Screen
 from immigrate.scikit_learn import OtherVersionWarning
-from immigrate.solvers.boosting import PaperBoosting
 
 __all__ = [
-    "L1",
-    "L2",
     "BoostedImmigrateClassifier",
-    "Columns",
     "CubicImmigrateClassifier",
     "Explanation",
     "IM4EClassifier",
@@ -35,9 +27,4 @@ __all__ = [
     "InteractionTest",
     "OtherVersionWarning",
     "PairEffect",
-    "PaperBoosting",
-    "PenaltyPath",
-    "Prune",
-    "Screen",
-    "WestfallYoung",
 ]

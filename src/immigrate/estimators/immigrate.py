@@ -143,7 +143,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
 
     A screen for wide tables, and a feature that stays whatever it says:
 
-    >>> from immigrate import Screen
+    >>> from immigrate.options import Screen
     >>> screen = Screen("im4e", threshold=0.3, keep=["has_tie"])
     >>> ImmigrateClassifier(screen=screen).fit(X, y).get_feature_names_out()
     array(['head_shape', 'body_shape', 'jacket_color', 'has_tie'], dtype=object)

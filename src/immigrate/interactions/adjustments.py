@@ -215,7 +215,8 @@ class WestfallYoung(BaseEstimator):
 
     Examples
     --------
-    >>> from immigrate import InteractionTest, WestfallYoung
+    >>> from immigrate import InteractionTest
+    >>> from immigrate.options import WestfallYoung
     >>> InteractionTest(adjust=WestfallYoung(n_draws=199, random_state=0))
     InteractionTest(adjust=WestfallYoung(n_draws=199, random_state=0))
     """

@@ -65,7 +65,8 @@ class Columns(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from immigrate import Columns, ImmigrateClassifier
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.options import Columns
     >>> rng = np.random.default_rng(0)
     >>> X = np.column_stack([rng.integers(0, 4, 80), 1000 * rng.normal(size=80)])
     >>> y = (X[:, 0] == 2).astype(int)

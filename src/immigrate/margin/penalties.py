@@ -114,7 +114,8 @@ class L1(PricedPenalty):
 
     Examples
     --------
-    >>> from immigrate import L1, ImmigrateClassifier
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.options import L1
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> for strength in (0, 0.05, 1):
@@ -167,7 +168,8 @@ class L2(PricedPenalty):
     Examples
     --------
     >>> import numpy as np
-    >>> from immigrate import L2, ImmigrateClassifier
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.options import L2
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> model = ImmigrateClassifier(penalty=L2(1.0)).fit(X, y)
@@ -207,7 +209,8 @@ class Prune(Penalty):
 
     Examples
     --------
-    >>> from immigrate import ImmigrateClassifier, Prune
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.options import Prune
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> model = ImmigrateClassifier(penalty=Prune(0.2)).fit(X, y)
@@ -298,7 +301,8 @@ class PenaltyPath(BaseEstimator):
 
     Examples
     --------
-    >>> from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, PenaltyPath
+    >>> from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+    >>> from immigrate.options import PenaltyPath
     >>> from immigrate.datasets import make_xor
     >>> X, y = make_xor(random_state=0)
     >>> model = ImmigrateClassifierCV(

@@ -82,7 +82,8 @@ class ClassCentres(BaseEstimator):
 
     Examples
     --------
-    >>> from immigrate import ClassCentres, ImmigrateClassifier
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.options import ClassCentres
     >>> from immigrate.datasets import make_xor
     >>> X, y = make_xor(500, 4, random_state=0)
     >>> model = ImmigrateClassifier(references=ClassCentres(60), random_state=0).fit(X, y)

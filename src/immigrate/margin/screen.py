@@ -84,7 +84,8 @@ class Screen(BaseEstimator):
 
     Examples
     --------
-    >>> from immigrate import ImmigrateClassifier, Screen
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.options import Screen
     >>> from immigrate.datasets import make_monk1
     >>> X, y = make_monk1()
     >>> screen = Screen(threshold=0.3, keep=["has_tie"])

@@ -66,7 +66,8 @@ class InteractionNetworkDisplay:
 
     Examples
     --------
-    >>> from immigrate import ImmigrateClassifierCV, InteractionNetworkDisplay, InteractionTest
+    >>> from immigrate import ImmigrateClassifierCV, InteractionTest
+    >>> from immigrate.plotting import InteractionNetworkDisplay
     >>> from immigrate.datasets import make_monk1
     >>> X, y = make_monk1()
     >>> model = ImmigrateClassifierCV().fit(X, y)

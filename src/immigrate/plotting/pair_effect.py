@@ -55,7 +55,8 @@ class PairEffectDisplay:
 
     Examples
     --------
-    >>> from immigrate import InteractionTest, PairEffectDisplay
+    >>> from immigrate import InteractionTest
+    >>> from immigrate.plotting import PairEffectDisplay
     >>> from immigrate.datasets import make_xor
     >>> X, y = make_xor(300, 4, noise=0.1, random_state=0)
     >>> test = InteractionTest().fit(X, y)

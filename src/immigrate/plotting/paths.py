@@ -70,7 +70,8 @@ class SigmaPathDisplay:
 
     Examples
     --------
-    >>> from immigrate import ImmigrateClassifierCV, SigmaPathDisplay
+    >>> from immigrate import ImmigrateClassifierCV
+    >>> from immigrate.plotting import SigmaPathDisplay
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> model = ImmigrateClassifierCV().fit(X, y)
@@ -240,7 +241,8 @@ class PenaltyPathDisplay:
 
     Examples
     --------
-    >>> from immigrate import ImmigrateClassifier, ImmigrateClassifierCV, PenaltyPathDisplay
+    >>> from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
+    >>> from immigrate.plotting import PenaltyPathDisplay
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> model = ImmigrateClassifierCV(

@@ -46,7 +46,8 @@ class WeightMatrixDisplay:
 
     Examples
     --------
-    >>> from immigrate import ImmigrateClassifier, WeightMatrixDisplay
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.plotting import WeightMatrixDisplay
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> display = WeightMatrixDisplay.from_estimator(ImmigrateClassifier().fit(X, y), top=5)

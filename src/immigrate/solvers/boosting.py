@@ -212,7 +212,8 @@ class PaperBoosting(Variant):
 
     Examples
     --------
-    >>> from immigrate import BoostedImmigrateClassifier, PaperBoosting
+    >>> from immigrate import BoostedImmigrateClassifier
+    >>> from immigrate.options import PaperBoosting
     >>> from immigrate.datasets import make_xor
     >>> X, y = make_xor(120, 4, noise=0.1, random_state=0)
     >>> model = BoostedImmigrateClassifier(n_estimators=5, variant=PaperBoosting(sigma_max=2.0))

@@ -199,7 +199,8 @@ class Descent(Solver):
 
     Examples
     --------
-    >>> from immigrate import Descent, ImmigrateClassifier
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.options import Descent
     >>> from immigrate.datasets import make_monk1
     >>> model = ImmigrateClassifier(0.5, solver=Descent(tol=1e-6)).fit(*make_monk1())
     >>> bool(model.gap_ <= 1e-6)

@@ -74,7 +74,8 @@ class FullSteps(Solver):
 
     Examples
     --------
-    >>> from immigrate import FullSteps, ImmigrateClassifier
+    >>> from immigrate import ImmigrateClassifier
+    >>> from immigrate.options import FullSteps
     >>> from immigrate.datasets import make_monk1
     >>> ImmigrateClassifier(4.0, solver=FullSteps(max_iter=50)).fit(*make_monk1()).converged_
     True
