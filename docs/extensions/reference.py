@@ -19,8 +19,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sphinx.application import Sphinx
 
 # Modules whose names are public; `immigrate` itself comes first.
-MODULES = ("immigrate", "immigrate.datasets", "immigrate.cluster")
-FUNCTIONS = ("immigrate.persistence.save_model", "immigrate.persistence.load_model")
+MODULES = (
+    "immigrate",
+    "immigrate.options",
+    "immigrate.plotting",
+    "immigrate.datasets",
+    "immigrate.cluster",
+)
+# What estimators give back.
+RESULTS = ("immigrate.estimators.Explanation", "immigrate.estimators.PairEffect")
 WARNINGS = ("immigrate.table.ColumnWarning", "immigrate.estimators.OtherVersionWarning")
 
 GROUPS = {
@@ -29,7 +36,7 @@ GROUPS = {
     "selectors": ("Selectors and the Relief family", "They weigh, choose or combine features."),
     "options": ("Options", "Choices that belong together, given to an estimator as one value."),
     "results": ("Results and reports", "What estimators give back, and pages about a table."),
-    "pictures": ("Pictures", "Displays in the manner of scikit-learn; they need matplotlib."),
+    "plotting": ("Pictures", "Displays in the manner of scikit-learn; they need matplotlib."),
     "functions": ("Functions", ""),
     "datasets": ("Data sets", "Tables with known truth, made or stored: no download."),
     "cluster": ("Clusters", "Fits on a Dask cluster."),
@@ -44,7 +51,7 @@ def public_names() -> Iterator[tuple[str, str]]:
             thing = getattr(import_module(module), name)
             if not inspect.ismodule(thing) and not name.startswith("__"):
                 yield f"{module}.{name}", group_of(module, name, thing)
-    yield from ((name, "functions") for name in FUNCTIONS)
+    yield from ((name, "results") for name in RESULTS)
     yield from ((name, "warnings") for name in WARNINGS)
 
 
@@ -54,15 +61,13 @@ def group_of(module: str, name: str, thing: Any) -> str:
         return module.rpartition(".")[2]
     if not inspect.isclass(thing):
         return "functions"
-    if name.endswith("Display"):
-        return "pictures"
     if issubclass(thing, ClassifierMixin):
         return "classifiers"
     if issubclass(thing, TransformerMixin):
         return "selectors"
     if issubclass(thing, BaseEstimator) and hasattr(thing, "fit"):
         return "evidence"
-    return "options" if issubclass(thing, BaseEstimator) else "results"
+    return "results"
 
 
 def write_pages(app: Sphinx) -> None:

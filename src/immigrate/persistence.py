@@ -142,6 +142,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, target: str = "") ->
     Parameters
     ----------
     model : estimator
+        One of this library, fitted.
     path : str or path-like
         Folders on the way are made.
     target : str, optional
@@ -151,8 +152,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, target: str = "") ->
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from immigrate import ReliefF
-    >>> from immigrate.persistence import load_model, save_model
+    >>> from immigrate import ReliefF, load_model, save_model
     >>> model = ReliefF().fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(model, Path(folder) / "relief.model")
@@ -178,11 +178,31 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path-like
+        What `save_model` wrote.
 
     Returns
     -------
     estimator
         It answers as the one that was stored.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, was written by something else, or by a version whose models have
+        other parts.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from immigrate import ReliefF, load_model, save_model
+    >>> model = ReliefF().fit([[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder) / "relief.model")
+    ...     load_model(Path(folder) / "relief.model")
+    ReliefF()
     """
     return read_model(path).estimator
 

@@ -33,6 +33,8 @@ from immigrate import (
     ReliefF,
     Simba,
 )
+from immigrate.core.cones import MATRIX_SETS
+from immigrate.margin.problem import MarginProblem
 from immigrate.options import (
     L1,
     L2,
@@ -44,15 +46,14 @@ from immigrate.options import (
     Prune,
     Screen,
 )
-from immigrate.core.cones import MATRIX_SETS
-from immigrate.margin.problem import MarginProblem
 from immigrate.persistence import load_model, save_model
 from immigrate.solvers import SOLVERS, resolved_solver
 
 PUBLIC = [
     value
-    for name in immigrate.__all__
-    if inspect.isclass(value := getattr(immigrate, name)) and issubclass(value, BaseEstimator)
+    for module in (immigrate, immigrate.options)
+    for name in module.__all__
+    if inspect.isclass(value := getattr(module, name)) and issubclass(value, BaseEstimator)
 ]
 MOST_PARAMETERS = 12
 # A value and the name that stands for it say the same.

@@ -10,11 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from immigrate import ImmigrateClassifier, InteractionTest
-from immigrate.options import Descent, FullSteps
 from immigrate.estimators import interaction_test
 from immigrate.kernels import threads
 from immigrate.kernels.threads import WIDE_MATRIX, blas_threads_for, one_blas_thread
 from immigrate.margin.problem import MarginProblem
+from immigrate.options import Descent, FullSteps
 
 
 def n_blas_threads():

@@ -3,7 +3,6 @@
 from immigrate.plotting.interaction_network import InteractionNetworkDisplay
 from immigrate.plotting.pair_effect import PairEffectDisplay
 from immigrate.plotting.paths import PenaltyPathDisplay, SigmaPathDisplay
-from immigrate.plotting.style import require_matplotlib
 from immigrate.plotting.weight_map import WeightMatrixDisplay
 
 __all__ = [
@@ -12,5 +11,4 @@ __all__ = [
     "PenaltyPathDisplay",
     "SigmaPathDisplay",
     "WeightMatrixDisplay",
-    "require_matplotlib",
 ]
