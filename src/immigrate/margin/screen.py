@@ -21,7 +21,6 @@ from immigrate.arrays import Array, Mask
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import VECTOR_SETS, Cone, share
 from immigrate.core.forms import LINEAR
-from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
 from immigrate.kernels.threads import n_threads
 from immigrate.margin.encoding import Encoding
 from immigrate.margin.problem import MarginProblem
@@ -182,6 +181,9 @@ def resolved_screen(screen: Any) -> Screen | None:
 
 def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
     """Mask of the features of the strongest pairs by `InteractionTest`."""
+    # Here, because the estimators import screens.
+    from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
+
     reader = data.reader
     # The test would warn once more of columns that say nothing, by names that are not theirs.
     is_told = reader.is_used & ~reader.is_constant
