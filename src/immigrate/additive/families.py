@@ -53,7 +53,7 @@ class Family(Protocol):
 
     def equations(self, Z: Array, Y: Array, mu: Array, weight: Array) -> tuple[Array, Array]:
         """Both sides of a Newton step: Z'W(Y - mu), (m, n_logits), and the information."""
-        ...
+        return Z.T @ (weight[:, None] * (Y - mu)), self.information(Z, mu, weight)
 
     def information(self, Z: Array, mu: Array, weight: Array) -> Array:
         """Z'WVZ over all logits: (n_logits * m, n_logits * m), one block per pair of logits."""
@@ -77,7 +77,7 @@ class Family(Protocol):
         ...
 
 
-class Classes:
+class Classes(Family):
     """Logistic for one logit, softmax for more."""
 
     is_estimated = False
@@ -103,10 +103,6 @@ class Classes:
         """Mu (s - mu's)."""
         mu = mu[:, :, None]
         return mu * (steps - np.sum(mu * steps, axis=1, keepdims=True))
-
-    def equations(self, Z: Array, Y: Array, mu: Array, weight: Array) -> tuple[Array, Array]:
-        """The gradient of the log-likelihood, and the information."""
-        return Z.T @ (weight[:, None] * (Y - mu)), self.information(Z, mu, weight)
 
     def information(self, Z: Array, mu: Array, weight: Array) -> Array:
         """The blocks of all pairs of logits."""
@@ -146,7 +142,7 @@ class Classes:
         return mu[:, :, None] + deviation * np.sqrt(n_copies / weight)[:, None, None]
 
 
-class Numbers:
+class Numbers(Family):
     """The linear predictor is the mean; variances are unknown."""
 
     is_estimated = True
@@ -166,10 +162,6 @@ class Numbers:
     def moved(self, mu: Array, steps: Array) -> Array:
         """The steps themselves."""
         return steps
-
-    def equations(self, Z: Array, Y: Array, mu: Array, weight: Array) -> tuple[Array, Array]:
-        """The normal equations."""
-        return Z.T @ (weight[:, None] * (Y - mu)), self.information(Z, mu, weight)
 
     def information(self, Z: Array, mu: Array, weight: Array) -> Array:
         """Z'WZ."""
