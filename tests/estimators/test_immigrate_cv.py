@@ -163,8 +163,7 @@ def test_the_criterion_is_labelled_as_one(wine):
     path = ImmigrateClassifierCV().fit(*wine)
     assert "selection_score" in path.scores_path_
     assert "not an estimate of performance" in " ".join(ImmigrateClassifierCV.__doc__.split())
-    assert "not an estimate of performance" in repr(path)
-    assert repr(clone(path)) == "ImmigrateClassifierCV()"
+    assert repr(path) == "ImmigrateClassifierCV()"
 
 
 @pytest.mark.parametrize("scoring", sorted(CRITERIA))

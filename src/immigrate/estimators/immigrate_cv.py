@@ -43,7 +43,7 @@ from immigrate.margin.path import (
 from immigrate.margin.penalties import Penalty, PenaltyPath, checked_penalties
 from immigrate.margin.problem import Fit, Task
 from immigrate.margin.prototypes import as_it_predicts
-from immigrate.solvers import warn_unless_converged
+from immigrate.solvers import Stop, warn_unless_converged
 from immigrate.table import Table
 
 
@@ -229,8 +229,11 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             table = options.read(self, X, y, sample_weight)
             task, choices, path = self._best_path(options, table, penalties)
             if self.cv is None:
-                scores = [point.kept.scores.rows(task.references.is_anchor) for point in path]
-                splits = [Split(scores, task.references.anchor_codes)]
+                scores, codes = [point.kept.scores for point in path], table.outcome.codes
+                if task.samples is not None:
+                    scores = [one.rows(task.references.is_anchor) for one in scores]
+                    codes = task.references.anchor_codes
+                splits = [Split(scores, codes)]
             else:
                 splits = self._cross_validated(task, table, choices, groups)
             selection = Selection.over(choices, splits, self.scoring)
@@ -318,17 +321,6 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         check_is_fitted(self)
         return self.model_.temperature
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        # The one number of a fitted path that is easily taken for something else says what it is.
-        text: str = super().__repr__(N_CHAR_MAX)
-        if not hasattr(self, "model_"):
-            return text
-        score = self.selection_.score[self._chosen]
-        return (
-            f"{text}\n# sigma = {self.sigma_:.4g} chosen by {self.scoring} {score:.3f}: "
-            "a selection criterion, not an estimate of performance"
-        )
-
     def _cross_validated(
         self, task: Task, table: Table, choices: Choices, groups: Any
     ) -> list[Split]:
@@ -358,7 +350,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         number = choices.points[chosen]
         is_rough = path_solver(task, choices) is not task.options.solver
         fit = finished(task, path[number], is_rough=is_rough)
-        warn_unless_converged(fit.solution, task.options.solver)
+        if fit.solution.stop is not Stop.TOLERANCE:
+            warn_unless_converged(fit.solution, task.options.solver)
         model = self._combined(selection, path, chosen, fit)
         self._adopt(table, model, fit)
         # A fit before this one may have followed strengths, and this one not.
@@ -374,7 +367,9 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         """The chosen candidate as it was finished, or the mixture of all of them."""
         candidate, numbers = selection.candidates[chosen], selection.choices.points
         point, seen = path[numbers[chosen]], fit.task.references
-        kept = fit.task.kept(fit.solution, fit.sigma, point.penalty)
+        kept = fit.solution
+        if point.penalty is not None:
+            kept = fit.task.kept(fit.solution, fit.sigma, point.penalty)
         found = MarginModel.of(seen, kept, fit.sigma, candidate["rule"], point.penalty)
         if self.combine == "mixture":
             models = [found if one is point else one.model(seen) for one in path]

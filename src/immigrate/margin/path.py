@@ -251,7 +251,9 @@ def weight_path(
             for number, group in enumerate(groups):
                 last = begun[place].solution if begun and group[0].penalty is not None else None
                 for penalty, places in group:
-                    weight_set, at_start = task.priced(sigma, penalty, at_start)
+                    weight_set: WeightSet = task.weight_set
+                    if penalty is not None:
+                        weight_set, at_start = task.priced(sigma, penalty, at_start)
                     is_first = last is None
                     last = next_solution(
                         task, solver, sigma, weight_set, at_start, last, before[number]
@@ -265,7 +267,7 @@ def weight_path(
             weight_set, solution = solved[i]
             # Gradient and multiplier are there for the next fit only.
             solution = replace(solution, last_pass=None, multiplier=None)
-            kept = task.kept(solution, sigma, penalty)
+            kept = solution if penalty is None else task.kept(solution, sigma, penalty)
             yield PathPoint(sigma, penalty, weight_set, solution, kept)
 
 
@@ -381,7 +383,7 @@ def path_solver(task: Task, choices: Choices) -> Solver:
 def finished(task: Task, point: PathPoint, *, is_rough: bool) -> Fit:
     """The chosen fit taken on from the tolerance and the sample of the path to the user's."""
     solution, on_step = point.solution, None
-    if task.is_sampled:
+    if task.samples is not None:
         on_step = print_step if task.options.verbose else None
         return grown_fit(
             task,
