@@ -31,6 +31,7 @@ from immigrate.checks import check_sample_size
 from immigrate.durations import MOST_JUDGING_SECONDS
 from immigrate.kernels import pass_seconds
 from immigrate.kinds.circular import circular_mean
+from immigrate.margin.choice import CRITERIA, best_temperature
 from immigrate.margin.model import MarginModel
 from immigrate.margin.references import References
 
@@ -281,8 +282,6 @@ def best_setting(
     model: MarginModel, judging: References, offers: Offers, n_jobs: int | None
 ) -> MarginModel:
     """The rule, temperature and factor of sigma that do best on samples that are no references."""
-    from immigrate.margin.choice import CRITERIA, best_temperature
-
     # In the shape of the user's table, which is what models read; columns that they do not use are
     # blank.
     X = np.full((len(judging.codes), len(judging.is_used)), np.nan)
