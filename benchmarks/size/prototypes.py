@@ -48,12 +48,12 @@ def seconds(work: Any) -> float:
 
 def fold_rows(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> list[dict]:
     fitted = ImmigrateClassifier(n_jobs=-1).fit(X[train], y[train])
-    everybody, codes = fitted.model_.references, np.searchsorted(fitted.classes_, y[test])
+    all_references, codes = fitted.model_.references, np.searchsorted(fitted.classes_, y[test])
     rows = []
     for name, way in WAYS.items():
         model = with_references(
             fitted.model_,
-            everybody,
+            all_references,
             way,
             is_sampled=True,
             rules=("energy", "distance"),

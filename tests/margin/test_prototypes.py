@@ -17,7 +17,7 @@ from immigrate import (
     ImmigrateClassifierCV,
 )
 from immigrate.datasets import make_xor
-from immigrate.margin.prototypes import kept, points, resolved_references
+from immigrate.margin.prototypes import points_in_metric, resolved_references, summarised
 from immigrate.options import ClassCentres, Columns
 
 WAYS = [
@@ -73,7 +73,9 @@ def test_centres_are_near_their_samples(samples):
 def test_a_centre_for_every_sample_changes_no_score():
     X, y = make_xor(120, 4, random_state=0)
     model = ImmigrateClassifier().fit(X, y).model_
-    every = kept(model.references, ClassCentres(1.0), model.weights, np.random.RandomState(0))
+    every = summarised(
+        model.references, ClassCentres(1.0), model.weights, np.random.RandomState(0)
+    )
     assert every.is_summary
     np.testing.assert_allclose(
         model.on(every).scores(X.to_numpy()), model.scores(X.to_numpy()), rtol=1e-10
@@ -102,7 +104,7 @@ def test_points_are_as_far_apart_as_the_diagonal_says():
     columns = Columns(scale=None, nominal="mismatch")
     model = ImmigrateClassifier(1.0, columns=columns).fit(X, [0, 0, 1, 1]).model_
     W = np.diag([0.6, 0.8])
-    Z = points(model.references, W)
+    Z = points_in_metric(model.references, W)
     d2 = 0.6 * (X["a"].to_numpy()[:, None] - X["a"].to_numpy()) ** 2
     d2 = d2 + 0.8 * (X["b"].to_numpy()[:, None] != X["b"].to_numpy())
     # In units of a power of two above the largest number, 5.

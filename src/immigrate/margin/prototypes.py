@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -213,7 +213,7 @@ def as_it_predicts(
 
 def with_references(
     model: MarginModel,
-    everybody: References,
+    all_references: References,
     prototypes: ClassCentres | None,
     *,
     is_sampled: bool,
@@ -229,7 +229,7 @@ def with_references(
     ----------
     model : MarginModel
         As it was fitted, on all samples or on a sample.
-    everybody : References
+    all_references : References
         All samples.
     prototypes : ClassCentres or None
         How to summarise them; None keeps all.
@@ -245,41 +245,45 @@ def with_references(
     if prototypes is None and not is_sampled:
         return model
     random = check_random_state(random_state)
-    is_judge = judges(everybody, prototypes, model.weights.size, random)
-    others = kept(everybody.rows(~is_judge), prototypes, model.weights, random)
-    offers = Offers(rules, temperatures, scoring)
-    best = best_setting(model.on(others), everybody.rows(is_judge), offers, n_jobs)
-    return best.on(kept(everybody, prototypes, model.weights, random))
+    is_judge = judges(all_references, prototypes, model.weights.size, random)
+    others = summarised(all_references.rows(~is_judge), prototypes, model.weights, random)
+    best = best_setting(
+        model.on(others),
+        all_references.rows(is_judge),
+        rules=rules,
+        temperatures=temperatures,
+        scoring=scoring,
+        n_jobs=n_jobs,
+    )
+    return best.on(summarised(all_references, prototypes, model.weights, random))
 
 
 def judges(
-    everybody: References, prototypes: ClassCentres | None, n_weights: int, random: Any
+    all_references: References, prototypes: ClassCentres | None, n_weights: int, random: Any
 ) -> Mask:
     """Samples of each class that choose sigma; one of each class at least stays a reference."""
-    n = len(everybody.codes)
+    n = len(all_references.codes)
     most = MOST_JUDGES
     if prototypes is None:
         per_judge = len(FACTORS) * pass_seconds(n, n_weights)
         most = int(np.clip(MOST_JUDGING_SECONDS / per_judge, FEWEST_JUDGES, MOST_JUDGES))
     share = min(JUDGING_SHARE, most / n)
     is_judge = np.zeros(n, dtype=bool)
-    for code in range(int(everybody.codes.max()) + 1):
-        own = np.flatnonzero(everybody.codes == code)
+    for code in range(int(all_references.codes.max()) + 1):
+        own = np.flatnonzero(all_references.codes == code)
         n_judges = min(int(np.ceil(share * len(own))), len(own) - 1)
         is_judge[random.permutation(own)[:n_judges]] = True
     return is_judge
 
 
-class Offers(NamedTuple):
-    """What there is to choose from, and the criterion."""
-
-    rules: Sequence[str]
-    temperatures: Sequence[float] | None
-    scoring: str
-
-
 def best_setting(
-    model: MarginModel, judging: References, offers: Offers, n_jobs: int | None
+    model: MarginModel,
+    judging: References,
+    *,
+    rules: Sequence[str],
+    temperatures: Sequence[float] | None,
+    scoring: str,
+    n_jobs: int | None,
 ) -> MarginModel:
     """The rule, temperature and factor of sigma that do best on samples that are no references."""
     # In the shape of the user's table, which is what models read; columns that they do not use are
@@ -287,27 +291,27 @@ def best_setting(
     X = np.full((len(judging.codes), len(judging.is_used)), np.nan)
     X[:, judging.is_used] = judging.values
     candidates, criteria = [], []
-    for rule in offers.rules:
+    for rule in rules:
         for factor in FACTORS:
             one = model.with_sigma_times(factor).with_rule(rule, model.temperature)
             score, sigma = one.scores_and_width(X, n_jobs)
-            if offers.temperatures is not None:
+            if temperatures is not None:
                 # The width includes the temperature of the model: take it out.
                 unit = sigma / model.temperature
-                heat = best_temperature([(score, judging.codes)], unit, offers.temperatures)
+                heat = best_temperature([(score, judging.codes)], unit, temperatures)
                 one, sigma = one.with_rule(rule, heat), unit * heat
             candidates.append(one)
-            criteria.append(CRITERIA[offers.scoring](score, sigma, judging.codes).mean())
+            criteria.append(CRITERIA[scoring](score, sigma, judging.codes).mean())
     return candidates[int(np.argmax(criteria))]
 
 
-def kept(
+def summarised(
     samples: References, prototypes: ClassCentres | None, weights: Array, random: Any
 ) -> References:
     """The samples themselves, or their prototypes."""
     if prototypes is None:
         return samples
-    groups = prototypes.groups(points(samples, weights), samples.codes, random)
+    groups = prototypes.groups(points_in_metric(samples, weights), samples.codes, random)
     first = np.unique(groups, return_index=True)[1]
     return replace(
         samples,
@@ -322,7 +326,7 @@ def kept(
     )
 
 
-def points(samples: References, weights: Array) -> Array:
+def points_in_metric(samples: References, weights: Array) -> Array:
     """Samples as points whose Euclidean distances are about those under the diagonal of W.
 
     Levels become one column each, and what is missing the mean of its column. The unit is the
