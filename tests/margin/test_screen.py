@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from immigrate import IM4EClassifier, ImmigrateClassifier, durations
 from immigrate.datasets import make_xor
 from immigrate.kernels.compiling import log_once
+from immigrate.margin import path
 from immigrate.margin.screen import N_BEST, named_features, passes
 from immigrate.options import Descent, Screen
 
@@ -230,7 +231,8 @@ class TestMasks:
 
 
 def test_a_wide_table_without_a_screen_is_told_what_to_do_before_it_waits(monkeypatch, caplog):
-    monkeypatch.setattr(durations, "FEWEST_FEATURES_ANNOUNCED", 6)
+    for module in (durations, path):
+        monkeypatch.setattr(module, "FEWEST_FEATURES_ANNOUNCED", 6)
     log_once.cache_clear()
     X, y = make_xor(n_samples=60, n_features=6, random_state=0)
     ImmigrateClassifier().fit(X, y)
