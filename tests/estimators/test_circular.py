@@ -7,13 +7,8 @@ import pandas as pd
 import pytest
 from mixed_tables import MAKERS
 
-from immigrate import (
-    ClassCentres,
-    Columns,
-    ImmigrateClassifier,
-    ImmigrateSelector,
-    InteractionTest,
-)
+from immigrate import ImmigrateClassifier, ImmigrateSelector, InteractionTest
+from immigrate.options import ClassCentres, Columns
 from immigrate.persistence import load_model, save_model
 
 CLOCK = Columns(circular_features={"hour": 24})
