@@ -92,7 +92,7 @@ def test_names_of_three_classes_do_not_matter_to_the_evidence():
         renamed,
         outcome=replace(
             renamed.outcome,
-            Y=renamed.Y[:, order],
+            Y=renamed.outcome.Y[:, order],
             strata=np.argsort(order)[renamed.outcome.strata],
         ),
     )

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from immigrate.additive.basis import N_SINGLE
-from immigrate.additive.design import Design, term_columns, term_squares
+from immigrate.additive.design import term_columns, term_squares
 from immigrate.additive.moments import Contrast, Moments, with_uncertainty, without_untestable
 from immigrate.additive.newton import information_matrix
 from immigrate.additive.null_model import EVIDENT_SHARE_IN_REFIT, NullModel, fitted_on
@@ -89,22 +89,10 @@ def feature_evidence(search: Search, model: NullModel) -> FeatureEvidence:
             given[place] = own_log_p
             effects.forms[:, place], effects.gain[place] = one.forms[:, 0], one.gain[0]
     adjustment = search.adjustment.for_features or search.adjustment
-    alone_adjusted, given_adjusted = (
-        adjustment.log_adjusted(PValues(log_p)) for log_p in (alone, given)
-    )
-    is_shown_alone = alone_adjusted <= np.log(search.alpha)
-    is_shown = is_shown_alone | (given_adjusted <= np.log(search.alpha))
-    return FeatureEvidence(
-        data.tested,
-        alone,
-        given,
-        effects,
-        alone_adjusted,
-        given_adjusted,
-        is_shown_alone,
-        is_shown,
-        contrasts,
-    )
+    adjusted = (adjustment.log_adjusted(PValues(alone)), adjustment.log_adjusted(PValues(given)))
+    is_alone, is_given = adjusted[0] <= np.log(search.alpha), adjusted[1] <= np.log(search.alpha)
+    shown = (is_alone, is_alone | is_given)
+    return FeatureEvidence(data.tested, alone, given, effects, *adjusted, *shown, contrasts)
 
 
 @dataclass(frozen=True)
@@ -124,21 +112,16 @@ class _LeavingOut:
     model: NullModel
     contrasts: list[Contrast]
 
-    @property
-    def data(self) -> Design:
-        """The samples of the model."""
-        return self.model.design
-
     def evidence(self, features: Codes) -> list[tuple[float, FirstOrder]]:
         """Log p of features of the model, each left out by itself, and their effects."""
-        moments = self._moments(self._without(features))
-        squares = term_squares(self.data, features[:, None])
+        data, moments = self.model.design, self._moments(self._without(features))
+        sizes = term_squares(data, features[:, None]) / data.n
         found = []
         for place, feature in enumerate(features):
             terms, own = np.array([[feature]]), moments[place]
-            is_low = low_columns(self.data, terms)
+            is_low = low_columns(data, terms)
             combined = combined_log_p([form_results(one, is_low) for one in own])
-            penalty = column_penalty(self.data, terms, squares[place : place + 1] / self.data.n)
+            penalty = column_penalty(data, terms, sizes[place : place + 1])
             found.append((float(combined[0, 0]), first_order(own, penalty, self.contrasts)))
         return found
 
@@ -147,7 +130,7 @@ class _LeavingOut:
         """H with the penalty of the fit, and with that of the refit."""
         model = self.model
         information = information_matrix(
-            model.Z, model.means, self.data.weight, self.data.outcome.family
+            model.Z, model.means, self.model.design.weight, self.model.design.outcome.family
         )
         # Columns have one of two shares of the penalty; twice the smaller one tells them apart
         # whatever is rounded.
@@ -161,12 +144,27 @@ class _LeavingOut:
         return inverse(model.penalty), inverse(light)
 
     def _without(self, features: Codes) -> list[_Without]:
-        """Means and cleared residuals of the models without one of the features each."""
-        outs = [np.tile(self.model.owner == a, self.model.means.shape[1]) for a in features]
-        coefficients = [self._coefficients(is_out) for is_out in outs]
-        means = [self.data.outcome.family.means(logits) for logits in self._products(coefficients)]
-        residuals = self._cleared_residuals(means, outs)
-        return [_Without(int(a), *rest) for a, *rest in zip(features, outs, means, residuals)]
+        """The models without one of the features each; r = e - V Z_o H_o Z_o' e."""
+        model, data = self.model, self.model.design
+        weight, family = data.weight, data.outcome.family
+        flat, shape = model.coefficients.T.ravel(), model.coefficients.T.shape
+        outs = [np.tile(model.owner == a, shape[0]) for a in features]
+        # About what a fit with these coefficients held at 0 would give: one Newton step.
+        held = [held_at_zero(self._inverses[0], flat, is_out).reshape(shape).T for is_out in outs]
+        means = [family.means(logits) for logits in self._products(held)]
+        errors = [data.outcome.Y - mu for mu in means]
+
+        def gradients(rows: slice, Z: Array) -> tuple[Array, ...]:
+            return tuple(Z.T @ (weight[rows][:, None] * e[rows]) for e in errors)
+
+        pairs = zip(block_sum(model.Z, gradients), outs)
+        steps = [self._solved(g.T.ravel()[:, None], out).reshape(shape).T for g, out in pairs]
+        moved = [
+            family.moved(mu, step[:, :, None])[:, :, 0]
+            for mu, step in zip(means, self._products(steps))
+        ]
+        every = zip(features.tolist(), outs, means, errors, moved)
+        return [_Without(a, is_out, mu, e - taken) for a, is_out, mu, e, taken in every]
 
     def _products(self, matrices: list[Array]) -> list[Array]:
         """Z times each of several matrices, in one pass over the rows."""
@@ -175,37 +173,10 @@ class _LeavingOut:
         widths = np.cumsum([one.shape[1] for one in matrices])[:-1]
         return np.split(self.model.Z @ np.column_stack(matrices), widths, axis=1)
 
-    def _coefficients(self, is_out: Mask) -> Array:
-        """Those of the fit without the columns: (m, n_logits)."""
-        H, model = self._inverses[0], self.model
-        flat = model.coefficients.T.ravel()
-        # About what a fit with these coefficients held at 0 would give: one Newton step.
-        flat = flat - H[:, is_out] @ np.linalg.solve(H[np.ix_(is_out, is_out)], flat[is_out])
-        flat[is_out] = 0.0
-        return flat.reshape(model.coefficients.T.shape).T
-
-    def _cleared_residuals(self, means: list[Array], outs: list[Mask]) -> list[Array]:
-        """What the other columns leave of e: r = e - V Z_o H_o Z_o' e, (n, n_logits)."""
-        weight, family = self.data.weight, self.data.outcome.family
-        errors = [self.data.outcome.Y - mu for mu in means]
-
-        def gradients(rows: slice, Z: Array) -> tuple[Array, ...]:
-            return tuple(Z.T @ (weight[rows][:, None] * e[rows]) for e in errors)
-
-        steps = [
-            self._solved(gradient.T.ravel()[:, None], is_out).reshape(gradient.shape[1], -1).T
-            for gradient, is_out in zip(block_sum(self.model.Z, gradients), outs)
-        ]
-        products = zip(errors, means, self._products(steps))
-        return [e - family.moved(mu, moved[:, :, None])[:, :, 0] for e, mu, moved in products]
-
     def _solved(self, right: Array, is_out: Mask) -> Array:
         """H_o times the rows of `right` that are not left out, 0 in the others."""
         H = self._inverses[1]
-        moved = H @ np.where(is_out[:, None], 0.0, right)
-        solved = moved - H[:, is_out] @ np.linalg.solve(H[np.ix_(is_out, is_out)], moved[is_out])
-        solved[is_out] = 0.0
-        return solved
+        return held_at_zero(H, H @ np.where(is_out[:, None], 0.0, right), is_out)
 
     def _of_classes(self, mu: Array, weight: Array, moved: list[Array]) -> Array:
         """Sum over two logits d and f of M_d' V_df M_f, by the form that V has."""
@@ -219,7 +190,8 @@ class _LeavingOut:
     @cached_property
     def _is_copied(self) -> dict[int, Mask]:
         """Which functions of each feature of the model another one has as well: (k,)."""
-        data, features, weight = self.data, self.model.features, self.data.weight
+        data, features = self.model.design, self.model.features
+        weight = data.weight
         n_columns = len(features) * (data.is_low.shape[1] + N_SINGLE)
 
         def products(rows: slice) -> tuple[Array]:
@@ -235,58 +207,48 @@ class _LeavingOut:
 
     def _moments(self, without: list[_Without]) -> list[list[Moments]]:
         """U and S of the functions of each feature, for every logit."""
-        logits = range(without[0].mu.shape[1])
+        own_Z, K = self.model.Z, without[0].mu.shape[1]
+        cases = [(one, c) for one in without for c in range(K)]
         # X = H_o Z'VC: what the others explain of the functions.
-        B = block_sum(self.model.Z, lambda rows, Z: self._outer_products(rows, Z, without))
-        K, m = len(logits), self.model.Z.shape[1]
-        X = [
-            [self._solved(B[i * K + c], one.is_out).reshape(K, m, -1) for c in logits]
-            for i, one in enumerate(without)
+        B = block_sum(own_Z, lambda rows, Z: self._outer_products(rows, Z, cases))
+        solved = [self._solved(b, one.is_out) for b, (one, _) in zip(B, cases)]
+        X = [x.reshape(K, own_Z.shape[1], -1) for x in solved]
+        is_estimated = self.model.design.outcome.family.is_estimated
+        kind = self._estimated_sums if is_estimated else self._known_sums
+
+        def parts(rows: slice, Z: Array) -> tuple[Array, ...]:
+            return sum((kind(rows, Z, c, one, x) for (one, c), x in zip(cases, X)), ())
+
+        sums = block_sum(own_Z, parts)
+        per = len(sums) // len(cases)
+        found = [
+            self._finished(one, c, sums[per * i : per * (i + 1)], B[i], X[i])
+            for i, (one, c) in enumerate(cases)
         ]
-        kind = self._estimated_sums if self.data.outcome.family.is_estimated else self._known_sums
-        sums = block_sum(
-            self.model.Z,
-            lambda rows, Z: tuple(
-                part
-                for one, own in zip(without, X)
-                for c in logits
-                for part in kind(rows, Z, c, one, own[c])
-            ),
-        )
-        per = len(sums) // (len(without) * K)
-        found = []
-        for i, one in enumerate(without):
-            places = [(i * K + c) for c in logits]
-            found.append(
-                [
-                    self._finished(one, c, sums[per * at : per * (at + 1)], B[at], X[i][c])
-                    for c, at in zip(logits, places)
-                ]
-            )
-        return found
+        return [found[i : i + K] for i in range(0, len(found), K)]
 
     def _functions_of(self, feature: int, rows: slice) -> Array:
-        return term_columns(self.data, np.array([[feature]]), rows)[0]
+        return term_columns(self.model.design, np.array([[feature]]), rows)[0]
 
-    def _outer_products(self, rows: slice, Z: Array, without: list[_Without]) -> tuple[Array, ...]:
+    def _outer_products(
+        self, rows: slice, Z: Array, cases: list[tuple[_Without, int]]
+    ) -> tuple[Array, ...]:
         """B = Z'VC of each feature and logit, the blocks of all logits below each other."""
-        spread, weight = self.data.outcome.family.spread, self.data.weight[rows]
+        spread, weight = self.model.design.outcome.family.spread, self.model.design.weight[rows]
         found = []
-        for one in without:
+        for one, c in cases:
             C, mu = self._functions_of(one.feature, rows), one.mu[rows]
-            logits = range(mu.shape[1])
-            for c in logits:
-                blocks = [Z.T @ spread(mu, weight, d, c, C.T) for d in logits]
-                found.append(np.vstack(blocks))
+            blocks = [Z.T @ spread(mu, weight, d, c, C.T) for d in range(mu.shape[1])]
+            found.append(np.vstack(blocks))
         return tuple(found)
 
     def _known_sums(
         self, rows: slice, Z: Array, c: int, one: _Without, X: Array
     ) -> tuple[Array, ...]:
         """Sums over rows: C r, C'VC, what comes back of the others, fourth cumulants, sizes."""
-        C, weight = self._functions_of(one.feature, rows), self.data.weight[rows]
+        C, weight = self._functions_of(one.feature, rows), self.model.design.weight[rows]
         mu, r = one.mu[rows], one.r[rows, c]
-        variance, fourth_cumulant = self.data.outcome.family.cumulants(mu, weight, c)
+        variance, fourth_cumulant = self.model.design.outcome.family.cumulants(mu, weight, c)
         return (
             C @ (weight * r),
             (C * variance) @ C.T,
@@ -300,11 +262,8 @@ class _LeavingOut:
         self, rows: slice, Z: Array, c: int, one: _Without, X: Array
     ) -> tuple[Array, ...]:
         """The same with variances that are squares of the residuals."""
-        C, weight, r = (
-            self._functions_of(one.feature, rows),
-            self.data.weight[rows],
-            one.r[rows, c],
-        )
+        C, weight = self._functions_of(one.feature, rows), self.model.design.weight[rows]
+        r = one.r[rows, c]
         cleared = C - (Z @ X[0]).T
         variance = weight * r**2 / max(self.contrasts[c].share_left, SMALLEST_SHARE_LEFT)
         S, raw = ((A * variance) @ A.T for A in (cleared, C))
@@ -314,7 +273,7 @@ class _LeavingOut:
         self, one: _Without, c: int, sums: tuple[Array, ...], B: Array, X: Array
     ) -> Moments:
         """U and S from their sums, without the columns that cannot be tested."""
-        if self.data.outcome.family.is_estimated:
+        if self.model.design.outcome.family.is_estimated:
             U, raw, S, kurtosis = (part[None] for part in sums)
             S = with_uncertainty(S, raw, kurtosis)
         else:
@@ -328,3 +287,10 @@ class _LeavingOut:
         # What another feature has as well is its own, however rough; the model may not follow it.
         kurtosis = np.where(self._is_copied[one.feature], np.inf, kurtosis)
         return without_untestable(U[:, :, None], S, raw, kurtosis, MOST_EXPLAINED)
+
+
+def held_at_zero(H: Array, values: Array, is_out: Mask) -> Array:
+    """Coefficients of a fit whose inverse information is H, with some of them held at 0."""
+    left = values - H[:, is_out] @ np.linalg.solve(H[np.ix_(is_out, is_out)], values[is_out])
+    left[is_out] = 0.0
+    return left

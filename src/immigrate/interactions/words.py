@@ -277,20 +277,12 @@ def _of_slopes(f: Array, weight: Array, levels: Side, number: Side) -> str:
 
 def _of_cells(f: Array, weight: Array, a: Side, b: Side) -> str:
     """The cells of two features with levels to which the effect adds most."""
-    cell, n_cells = _cells(a.levels, b.levels)
-    total = _level_sums(weight * f, cell, n_cells)
-    best = [k for k in np.argsort(-total, kind="stable")[:MOST_CELLS] if total[k] > 0]
-    texts = [_cell_text(a, b, *divmod(int(k), b.levels.n_levels)) for k in best]
-    return "where " + ", or ".join(texts)
-
-
-def _cell_text(a: Side, b: Side, i: int, j: int) -> str:
-    return f"{a.text(i)} and {b.text(j)}"
-
-
-def _cells(a: Levels, b: Levels) -> tuple[Codes, int]:
-    is_known: Mask = (a.code >= 0) & (b.code >= 0)
-    return np.where(is_known, a.code * b.n_levels + b.code, -1), a.n_levels * b.n_levels
+    n_b = b.levels.n_levels
+    is_known: Mask = (a.levels.code >= 0) & (b.levels.code >= 0)
+    cell = np.where(is_known, a.levels.code * n_b + b.levels.code, -1)
+    total = _level_sums(weight * f, cell, a.levels.n_levels * n_b)
+    best = [int(k) for k in np.argsort(-total, kind="stable")[:MOST_CELLS] if total[k] > 0]
+    return "where " + ", or ".join(f"{a.text(k // n_b)} and {b.text(k % n_b)}" for k in best)
 
 
 def _level_sums(values: Array, code: Codes, n_levels: int) -> Array:
