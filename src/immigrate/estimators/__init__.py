@@ -5,7 +5,8 @@ What they assemble stands in `immigrate.margin`.
 The test is ``interaction_test``, which leads through `immigrate.interactions`.
 """
 
-from immigrate.estimators._selector import ImmigrateSelector
+from typing import TYPE_CHECKING, Any
+
 from immigrate.estimators.boosting import BoostedImmigrateClassifier
 from immigrate.estimators.cubic import CubicImmigrateClassifier
 from immigrate.estimators.im4e import IM4EClassifier
@@ -15,6 +16,9 @@ from immigrate.estimators.interaction_test import InteractionTest
 from immigrate.interactions.pair_effect import PairEffect
 from immigrate.margin.explanation import Explanation
 from immigrate.scikit_learn import OtherVersionWarning
+
+if TYPE_CHECKING:
+    from immigrate.estimators._selector import ImmigrateSelector
 
 __all__ = [
     "BoostedImmigrateClassifier",
@@ -28,3 +32,13 @@ __all__ = [
     "OtherVersionWarning",
     "PairEffect",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # At its first use: it brings all selectors of scikit-learn.
+    if name == "ImmigrateSelector":
+        from immigrate.estimators._selector import ImmigrateSelector
+
+        globals()[name] = ImmigrateSelector
+        return ImmigrateSelector
+    raise AttributeError(f"module 'immigrate.estimators' has no attribute {name!r}")

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 
@@ -134,6 +133,9 @@ class ClassCentres(BaseEstimator):
 
 def clustered(Z: Array, n_centres: int, random: np.random.RandomState) -> Codes:
     """The cluster of every row, 0, 1, ..., none of them empty."""
+    # Here, because a fit without prototypes need not wait for all that clusters.
+    from sklearn.cluster import MiniBatchKMeans
+
     if n_centres >= len(Z):
         return np.arange(len(Z))
     if n_centres == 1:
