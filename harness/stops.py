@@ -1,10 +1,10 @@
-"""Pages that follow the data of one call in a dozen stops, made from the code.
+"""Pages that follow the data of one call in at most a dozen stops, made from the code.
 
     python -m harness.stops   # writes docs/contributing/road-fit.md and its siblings
 
-A stop is a function; what the page says of it is the first sentence of its docstring and what it
-hands on. A test fails if the call does not visit the stops in this order, or if a page is not what
-the code says now.
+A stop is a function; the page shows the summary of its docstring and the type that it returns.
+``tests/test_stops.py`` fails if the call does not visit the stops in this order, or if a page is
+not what the code says now.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.house import Function
-from harness.roads import PACKAGE, road
+from harness.roads import PACKAGE
 
 PAGES = Path(__file__).parents[1] / "docs" / "contributing"
 MOST_STOPS = 12
@@ -35,48 +35,121 @@ ROAD_PAGES = {
     "fit": Page(
         "The road of a fit",
         "ImmigrateClassifier().fit(X, y)",
-        "Each stop returns a value that the next one takes. Nothing is written on the estimator "
-        "before everything has succeeded, so that an error or Ctrl-C leaves the model of the last "
-        "fit as it was.",
-        (),
+        "Each stop returns a value that a later one takes. Nothing is written on the estimator "
+        "before the last stop, so that an error or Ctrl-C leaves the model of the last fit as it "
+        "was. `ImmigrateClassifierCV` takes the same road, with many fits along a path of "
+        "sigmas and penalties (`margin/path.py`) and a choice among them (`margin/choice.py`).",
+        (
+            "margin/options.py::FitOptions.of",
+            "table/read.py::read_weighted_table",
+            "table/table.py::first_reading",
+            "outcomes/classes.py::read_classes",
+            "margin/path.py::fitted",
+            "margin/encoding.py::Encoding.of",
+            "margin/problem.py::task_on",
+            "kernels/layout.py::layout_of",
+            "solvers/descent.py::spectral_descent",
+            "kernels/passes.py::CompiledPass.margins",
+            "margin/model.py::MarginModel.of",
+            "table/table.py::Table.keep_on",
+        ),
+    ),
+    "predict": Page(
+        "The road of a prediction",
+        "model.predict(X)",
+        "New rows are compared with the references of the model, which are training samples or "
+        "prototypes; the class with the smallest score wins.",
+        (
+            "table/read.py::read_table",
+            "table/table.py::Reader.values_of",
+            "margin/model.py::MarginModel.scores",
+            "margin/references.py::References.encoded",
+            "margin/problem.py::MarginProblem.class_scores_many",
+            "kernels/passes.py::CompiledPass.scores_many",
+            "kernels/layout.py::Layout.new_rows",
+            "kernels/passes.py::class_scores",
+        ),
+    ),
+    "test": Page(
+        "The road of a test",
+        "InteractionTest().fit(X, y)",
+        "The test fits a model of single features, takes its residuals, and asks of every pair "
+        "whether products of functions of its two features explain them "
+        "([theory](../method/interaction-test.md)).",
+        (
+            "table/read.py::read_training_table",
+            "table/weights.py::sample_counts",
+            "interactions/question.py::question_of",
+            "additive/design.py::table_design",
+            "additive/null_model.py::null_model",
+            "additive/ridge.py::chosen_strength",
+            "interactions/search.py::tested_terms",
+            "additive/residuals.py::contrasts_of",
+            "interactions/statistics.py::term_results",
+            "interactions/search.py::one_by_one",
+            "interactions/features.py::feature_evidence",
+            "interactions/findings.py::findings_of",
+        ),
+    ),
+    "report": Page(
+        "The road of a report",
+        "Report.of(X, y)",
+        "A report fits a model, tests the table, and asks every panel for its part of a summary "
+        "of plain values, from which the page is drawn when it is saved. The fit and the test "
+        "have pages of their own.",
+        (
+            "report/input.py::ReportInput.of",
+            "estimators/default_model.py::default_model",
+            "report/report.py::_fitted",
+            "estimators/interaction_test.py::fitted_on_table",
+            "report/page.py::summarised",
+            "report/evidence.py::summary",
+            "report/performance.py::summary",
+            "report/folds.py::predicted_folds",
+            "report/model.py::summary",
+            "report/answers.py::summary",
+        ),
     ),
 }
 
 
 def text_of(name: str, page: Page) -> str:
     """The page of one road, in Markdown."""
-    figures = road(name).figures
     lines = [
         f"# {page.title}",
         "",
         "% Written by `python -m harness.stops`, from the code.",
         "",
-        f"`{page.call}` with numbers and two classes, the second call: {figures['functions']} "
-        f"functions in {figures['files']} files, {figures['lines']:,} lines. {page.before}",
+        f"`{page.call}`, in {len(page.stops)} stops. {page.before}",
         "",
-        "| stop | where | what it does | what it hands on |",
+        "| | where | what it does | what it returns |",
         "|---|---|---|---|",
     ]
     for number, stop in enumerate(page.stops, 1):
-        summary, returned = said_of(stop)
+        summary, returned = described(stop)
         file, function = stop.split("::")
         lines.append(f"| {number} | `{file}`<br>`{function}` | {summary} | {returned} |")
-    lines += ["", f"Each call by its depth: `python -m harness.roads --tree {name}`.", ""]
+    lines += [
+        "",
+        f"Every function of this road, below its caller: `python -m harness.roads --tree {name}`.",
+        "",
+    ]
     return "\n".join(lines)
 
 
-def said_of(stop: str) -> tuple[str, str]:
-    """First sentence of a function's docstring, and the type that it returns."""
+def described(stop: str) -> tuple[str, str]:
+    """Summary of a function's docstring, and the type that it returns."""
     file, name = stop.split("::")
     node: ast.AST = ast.parse((PACKAGE / file).read_text())
     for part in name.split("."):
         node = next(one for one in named_nodes(node) if one.name == part)
     assert isinstance(node, Function)
-    docstring = ast.get_docstring(node) or ""
-    summary = " ".join(docstring.split("\n\n")[0].split())
+    summary = " ".join((ast.get_docstring(node) or "").split("\n\n")[0].split())
     returned = ast.unparse(node.returns) if node.returns is not None else ""
+    if returned == "Self":
+        returned = name.split(".")[0]
     escaped = returned.replace("|", "\\|")
-    return summary, f"`{escaped}`" if returned not in ("", "None") else ""
+    return summary.replace("``", "`"), f"`{escaped}`" if returned not in ("", "None") else ""
 
 
 def named_nodes(node: ast.AST) -> Iterator[ast.ClassDef | Function]:

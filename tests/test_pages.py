@@ -12,6 +12,8 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import reduce
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -158,3 +160,58 @@ def test_links_between_files_of_the_repository_lead_somewhere():
     ]
     assert len(links) > 10
     assert [one for one in links if not (ROOT / one[1]).exists()] == []
+
+
+def written_pages() -> list[Path]:
+    """Pages that speak of the library as it is: no changelog, and none that is made by a build."""
+    site = [
+        page
+        for page in sorted(ROOT.glob("docs/**/*.md"))
+        if not {"gallery", "reference"} & set(page.relative_to(ROOT).parts)
+    ]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *site]
+
+
+def test_files_that_pages_name_are_there():
+    """Paths count from the root, from the package or from the page."""
+    # Those that a reader is to write, and one that is gone.
+    examples = {"tests/relief/test_missrelief.py", "methods/prototype.py"}
+    named = [
+        (page, path)
+        for page in written_pages()
+        for path in re.findall(
+            r"(?<![\w./-])((?:[\w.-]+/)+[\w-]*\.(?:py|toml|csv))\b", page.read_text("utf-8")
+        )
+        if path not in examples
+    ]
+    assert len(named) > 100
+    homes = (ROOT, ROOT / "src", ROOT / "src" / "immigrate")
+    assert [
+        f"{name_of(page)}: {path}"
+        for page, path in named
+        if not any((home / path).exists() for home in (*homes, page.parent))
+    ] == []
+
+
+def test_names_that_pages_and_docstrings_name_are_there():
+    """Such as `immigrate.options.Columns`; modules and names move."""
+    sources = [path for path in (ROOT / "src").rglob("*.py") if path.name != "compiling.py"]
+    named = {
+        (name_of(page), name)
+        for page in [*written_pages(), *sources]
+        for name in re.findall(r"`(immigrate(?:\.\w+)+)", page.read_text("utf-8"))
+    }
+    assert len(named) > 15
+    assert sorted(one for one in named if not is_there(one[1])) == []
+
+
+def is_there(name: str) -> bool:
+    """Whether a dotted name is a module, or can be had from one."""
+    parts = name.split(".")
+    for k in range(len(parts), 0, -1):
+        try:
+            reduce(getattr, parts[k:], import_module(".".join(parts[:k])))
+        except (ImportError, AttributeError):
+            continue
+        return True
+    return False

@@ -1,7 +1,7 @@
 """Every number that `InteractionTest` gave on fixed problems: evidence, sizes, surfaces, models.
 
 The numbers in ``data/same_evidence.json`` were written by this file,
-``python tests/inference/test_same_evidence.py``. A change that is meant to leave them alone is
+``python tests/interactions/test_same_evidence.py``. A change that is meant to leave them alone is
 held to them; one that is not writes them again and says why.
 """
 

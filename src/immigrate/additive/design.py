@@ -173,7 +173,7 @@ class Design:
 
 
 def table_design(table: Table, *, adjusted: Mask | None = None, run: Run = ALONE) -> Design:
-    """The design of a table that was read, with its outcome and its weights as counts."""
+    """Functions of every feature of a table, its outcome, and its weights as counts."""
     weight = np.ones(len(table.values)) if table.weight is None else table.weight.as_counts()
     X, outcome = table.values.astype(np.float64, copy=False), outcome_of(table.outcome, weight)
     reader = table.reader

@@ -32,7 +32,7 @@ from immigrate.arrays import Array, Codes
 # A feature with a smaller p for its rough columns gets them.
 ROUGH_BELOW = 0.01
 # The refit that clears the residuals of main effects has a share of the penalty of the fit.
-# With all of it, main effects left in the residuals raised the family-wise error to .23; for
+# With all of it, main effects left in the residuals raised the family-wise error rate to .23; for
 # features that clearly have one, even a tenth leaves enough to show in pairs of correlates.
 SHARE_IN_REFIT, EVIDENT_SHARE_IN_REFIT = 0.2, 0.01
 # Evident: p below the first, and among many features so small that chance passes few of them.

@@ -54,7 +54,7 @@ def contrasts_of(
     family: Family,
     draws: Draws | None = None,
 ) -> list[Contrast]:
-    """One contrast per logit of the outcome Y and of what is drawn from the null model mu."""
+    """Cleared residuals of the null model: one contrast per logit, with any drawn labels."""
     cleared = estimated_contrasts if family.is_estimated else known_contrasts
     labels = Y[:, :, None]
     if draws is not None:

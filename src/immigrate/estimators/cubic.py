@@ -62,7 +62,7 @@ class CubicImmigrateClassifier(MarginClassifier):
     rule : {"energy", "distance"}, default="energy"
         Score of a class: its free energy -sigma log sum exp(-q / sigma), or its expected
         distance (Eq. 9).
-    references : {"auto", "all"}, int, float or `Prototypes`, default="auto"
+    references : {"auto", "all"}, int, float or `ClassCentres`, default="auto"
         What new samples are compared with, as in `ImmigrateClassifier`.
     columns : Columns, default=None
         How columns are read and compared. Nominal columns have one weight and none per level:

@@ -50,7 +50,7 @@ class IM4EClassifier(MarginClassifier):
     rule : {"distance", "energy"}, default="distance"
         Score of a class: its expected distance (Eq. 9 of [2]_), or its free energy
         -sigma log sum exp(-q / sigma), which gives better probabilities.
-    references : {"auto", "all"}, int, float or `Prototypes`, default="auto"
+    references : {"auto", "all"}, int, float or `ClassCentres`, default="auto"
         What new samples are compared with, as in `ImmigrateClassifier`: all training samples, or
         centres of them.
     columns : Columns, default=None

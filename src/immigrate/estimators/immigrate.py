@@ -46,7 +46,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         Score of a class: its free energy -sigma log sum exp(-q / sigma), or its expected
         distance (Eq. 9), as in the paper. Free energies predict better at the default sigma
         and give better probabilities.
-    references : {"auto", "all"}, int, float or `Prototypes`, default="auto"
+    references : {"auto", "all"}, int, float or `ClassCentres`, default="auto"
         What new samples are compared with. "all" is every training sample. A number, or a share
         of the samples, is so many centres: ``ClassCentres(1000)``, which predict about as well
         in a fraction of the time, and the model then holds no training sample. "auto" is all,

@@ -410,7 +410,7 @@ class InteractionTest(StoredEstimator):
 
 
 def fitted_on_table(test: InteractionTest, table: Table) -> InteractionTest:
-    """A clone of `test`, fitted on a table that was read, and warned of, before.
+    """A clone of `test`, fitted on a table that was read before, without a second warning.
 
     Parameters
     ----------

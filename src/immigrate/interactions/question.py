@@ -135,7 +135,7 @@ def every_term(n_features: int, order: int, tested: Codes | None = None) -> Term
 
 
 def question_of(order: int, adjust_for: Any, pairs: Any, names: Sequence[str]) -> Question:
-    """Names of columns as positions.
+    """Which terms are tested, adjusted for which columns: names of columns as positions.
 
     Examples
     --------

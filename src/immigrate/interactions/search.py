@@ -130,7 +130,7 @@ class TermEvidence:
 
 
 def tested_terms(search: Search, model: NullModel) -> TermEvidence:
-    """The terms that are asked for, against the null model; triples also against pairs."""
+    """Statistics and p-values of all terms of the question; significant ones enter the model."""
     order = search.question.order
     if order == 3:
         model = one_by_one(search, model, first_round(search, model, Question()))[1]

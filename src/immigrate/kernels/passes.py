@@ -212,7 +212,7 @@ class CompiledPass:
     def margins(
         self, Ws: Sequence[Array], sigmas: Sequence[float], *, reject_above: float = np.inf
     ) -> list[MarginPass]:
-        """`margin` of several (W, sigma) in one sweep: the differences are shared."""
+        """Cost, gradient and leave-one-out scores of several (W, sigma), in one sweep."""
         layout, tiles = self._layout, self._training_tiles()
         weights, sigma = layout.packed(Ws), np.array(sigmas, dtype=float)
         n_pairs = int(tiles[-1, FIRST_PAIR])

@@ -130,7 +130,7 @@ class Encoding:
 
     @classmethod
     def of(cls, table: Table, scale: str | None) -> Encoding:
-        """Units from the known values of the training samples."""
+        """Units and levels of all columns, by the known values of the training samples."""
         # Units of all samples in every fold: sigma means the same in each of them.
         whole, n_levels = table.of or table, table.reader.n_levels
         periods = table.reader.period

@@ -113,7 +113,7 @@ class MarginModel:
         rule: str,
         penalty: Penalty | None = None,
     ) -> MarginModel:
-        """The single model that a solver found."""
+        """The model that one solution gives."""
         loo_scores = solution.scores
         if references.is_anchor is not None:
             loo_scores = loo_scores.rows(references.is_anchor)

@@ -90,7 +90,7 @@ class FitOptions:
 
     @classmethod
     def of(cls, model: Any, **others: Any) -> Self:
-        """Those of an estimator; `others` take the place of its own."""
+        """The parameters of an estimator, checked; `others` take the place of its own."""
         solver = resolved_solver(model.solver)
         constraint = getattr(model, "constraint", "nonnegative")
         cone = cls._cone(solver, constraint)

@@ -143,7 +143,7 @@ def say_if_long(task: Task, n_steps: int) -> None:
 def fitted(
     options: FitOptions, table: Table, sigma: Any, penalty: Penalty | None, rule: str
 ) -> tuple[MarginModel, Fit]:
-    """The model of one sigma: the whole road of a fit, but for reading and writing."""
+    """The model with one sigma: all of a fit between reading the table and writing attributes."""
     fits = [fit_at(task, sigma, penalty, rule) for task in tasks_of(options, table)]
     number = chosen_encoding([model for model, _ in fits]) if len(fits) > 1 else 0
     model, fit = fits[number]

@@ -161,7 +161,7 @@ class MarginProblem:
         sigmas: Sequence[float],
         n_jobs: int | None = None,
     ) -> list[ClassScores]:
-        """`class_scores` of several models in one sweep: the differences are shared."""
+        """Class scores of new samples by several weights and sigmas, in one sweep."""
         unit = self._distance_unit
         scaled = [_clipped(sigma / unit) for sigma in sigmas]
         own = [self._weights(W) for W in weights]
@@ -379,7 +379,7 @@ class Fit:
 def task_on(
     options: FitOptions, all_references: References, samples: Samples | None = None, stage: int = 0
 ) -> Task:
-    """The task on all samples of a table, or on one of the growing samples of it."""
+    """Problem, start and weight set for all samples of a table, or for a sample of them."""
     references = all_references if samples is None else samples.references(all_references, stage)
     weight_set = options.make_weight_set(all_references.form)
     start = options.make_start(references, weight_set)

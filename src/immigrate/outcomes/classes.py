@@ -56,7 +56,7 @@ class Labels:
 
 
 def read_classes(y: Any, *, least_per_class: int = 2) -> Labels:
-    """Classes and class codes of a label.
+    """The classes of a target, and the class of every sample as a number.
 
     Parameters
     ----------

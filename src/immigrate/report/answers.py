@@ -14,7 +14,7 @@ MOST_NAMED, MOST_DETAILED = 4, 3
 
 
 def summary(context: Context) -> dict[str, Any]:
-    """Question, headline, what it rests on, and a remark, for each of the three."""
+    """The three answers: question, headline, evidence and a remark each."""
     found = context.found
     return {
         "answers": [

@@ -119,7 +119,7 @@ def predicted_folds(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Iterator[Fold]:
-    """Every fold, predicted by fits to the others."""
+    """Predictions of every fold, by the model and the baselines fitted on the others."""
     classes = given.outcome.classes
     y = classes[given.outcome.codes]
     jobs = (

@@ -44,7 +44,7 @@ class ReportInput:
 
     @classmethod
     def of(cls, X: Any, y: Any, *, groups: Any = None, drops_dates: bool = True) -> ReportInput:
-        """`y` and `groups` may be names of columns of `X`.
+        """Table and target, checked; `y` and `groups` may be names of columns of `X`.
 
         Dates stay for a pipeline: a step of it may have a use for them.
         """

@@ -46,7 +46,7 @@ ESCAPED = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def summarised(context: Context, title: str) -> dict[str, Any]:
-    """What the page says, as plain values that JSON can hold: all but the looks."""
+    """The contents of the page, panel by panel, as plain values that JSON can hold."""
     # So that a page can be made again byte by byte.
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     day = datetime.fromtimestamp(int(epoch), UTC).date() if epoch.isdigit() else date.today()

@@ -285,10 +285,10 @@ def _fitted_and_tested(
 def _fitted(
     estimator: Any, given: ReportInput, n_jobs: int | None = None
 ) -> tuple[Any, list[str]]:
-    """A fitted clone, with the names of columns where all its steps can pass them on; warnings.
+    """A fitted clone of the estimator, and the warnings of its fit.
 
-    The warnings are those of this library; what other steps of a pipeline warn of reaches the
-    user and not the page.
+    Its steps get names of columns where all of them can pass them on. The warnings are those of
+    this library; what other steps of a pipeline warn of reaches the user and not the page.
     """
     estimator, X, y = clone(estimator), given.X, given.outcome.classes[given.outcome.codes]
     # A number that the user gave to the model stays; the page shows the settings without ours.

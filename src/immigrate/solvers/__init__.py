@@ -4,7 +4,6 @@
 ``descent``     spectral projected gradient: a cost that never rises
 ``full_steps``  Algorithm 2 of the paper
 ``boosting``    Algorithm 3: a vote of solutions
-``nearest``     one pass under a hard coupling: Relief, ReliefF, LFE
 ==============  ================================================================
 
 This file says what a solver is, what it needs, and what it returns.

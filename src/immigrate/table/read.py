@@ -41,7 +41,9 @@ def read_weighted_table(
     class_weight: Any = None,
     allow_nan: bool = True,
 ) -> Table:
-    """A table, its classes and how much each sample matters; see `read_training_table`.
+    """A table, its classes and the weights of its samples, read and checked.
+
+    Parameters are those of `read_training_table`.
 
     Of a table that no memory holds, a sample of its rows.
     """
@@ -75,7 +77,7 @@ def read_training_table(
     least_per_class: int = 2,
     outcome: str = "class",
 ) -> Table:
-    """A table and its label, read and checked; warns of columns that are no features.
+    """A table and its target, read and checked; warns of columns that are no features.
 
     Parameters
     ----------
@@ -163,7 +165,7 @@ def read_training_table(
 
 
 def read_table(estimator: Any, X: Any, *, allow_nan: bool = True) -> NDArray[Any]:
-    """A table like that of fit, read by the estimator's `column_reader_`.
+    """The numbers of a table, read as in fit: by the estimator's `column_reader_`.
 
     Parameters
     ----------

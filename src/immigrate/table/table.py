@@ -160,7 +160,7 @@ class Reader:
         return self.values_of(source)
 
     def values_of(self, source: Opened) -> NDArray[Any]:
-        """The values of a table that was opened."""
+        """Every column as numbers, with levels as codes and NaN where a value is missing."""
         if len(source.names) != len(self.names):
             raise ValueError(
                 f"X has {len(source.names)} columns, but {len(self.names)} were expected, as in "
@@ -369,7 +369,7 @@ class FirstReading(NamedTuple):
 def first_reading(
     source: Opened, categorical_features: Any = FROM_DTYPE, circular_features: Any = None
 ) -> FirstReading:
-    """A table that was opened as numbers, with what there is to say about its columns."""
+    """The columns of an opened table as numbers, and notes on what is odd about them."""
     names, mask = source.names, None
     if not isinstance(categorical_features, str) or categorical_features != FROM_DTYPE:
         mask = chosen_mask(categorical_features, names)
