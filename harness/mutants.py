@@ -48,8 +48,8 @@ import sklearn.utils.estimator_checks  # noqa: F401
 from harness.mutations import Mutant, numbered
 from harness.reach import PACKAGE, QUIET, TUNED, Heard, functions_of, reach, silence, users_of
 
-FOLDERS = ("core", "solvers", "relief", "additive", "interactions")
-PLAIN = ("__init__", "numpy_pass", "neighbours_numpy")
+# Compiled functions are loaded as the sources on disk have them, whatever is planted in them.
+COMPILED = ("compiling", "microkernels", "neighbours", "sweeps", "tile_energies", "tile_scatter")
 EQUIVALENT = Path(__file__).parent / "equivalent_mutants.toml"
 # Seconds of tests, as they were heard, that a mutant has to survive; and how much longer than
 # that they may take before they count as hanging.
@@ -72,8 +72,8 @@ BY_HAND = (
     ),
     (
         "core/splitting.py",
-        "is_positive = self.eigenvalues > 0",
-        "is_positive = self.eigenvalues > 1e-3 * self.eigenvalues.max()",
+        'self.eigenvalues.searchsorted(0.0, side="right")',
+        'self.eigenvalues.searchsorted(1e-3 * self.eigenvalues.max(), side="right")',
     ),
 )
 
@@ -96,11 +96,16 @@ class Fate:
 
 
 def mutated_files() -> dict[str, bytes]:
-    """The files that mutants are planted in, by their path in the package."""
-    paths = [path for folder in FOLDERS for path in (PACKAGE / folder).glob("*.py")]
-    paths += [PACKAGE / "kernels" / f"{name}.py" for name in PLAIN]
-    paths.append(PACKAGE / "margin" / "options.py")
+    """The files that mutants are planted in, by their path in the package: all but a few."""
+    left_out = {PACKAGE / "kernels" / f"{name}.py" for name in COMPILED} | {PACKAGE / "_version.py"}
+    paths = sorted(set(PACKAGE.rglob("*.py")) - left_out)
     return {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in paths}
+
+
+def counts(files: dict[str, bytes]) -> str:
+    """A line with the number of mutants of each package, and of the files beside them."""
+    found = Counter(m.file.split("/")[0].removesuffix(".py") for _, m in numbered(files))
+    return ", ".join(f"{package} {count}" for package, count in sorted(found.items()))
 
 
 def by_hand(files: dict[str, bytes]) -> list[Mutant]:
@@ -189,12 +194,13 @@ def watching(
     if not mutant.function:
         near += [test for test in tests if test.file == TUNED and test not in near]
     near.sort(key=lambda test: test.seconds)
-    folder = f"tests/{mutant.file.split('/')[0]}/"
+    package = mutant.file.split("/")[0].removesuffix(".py")
+    mirrors = (f"tests/{package}/", f"tests/test_{package}.py")
     stages: list[list[Heard]] = [[], [], []]
     for test in near:
         # Recorded answers hold the most numbers, so that they are the likeliest to notice.
         is_recorded = Path(test.file).name.startswith("test_same")
-        stages[0 if is_recorded else 1 if test.file.startswith(folder) else 2].append(test)
+        stages[0 if is_recorded else 1 if test.file.startswith(mirrors) else 2].append(test)
     return [kept for stage in stages if (kept := _quickest(stage, enough))]
 
 
@@ -280,11 +286,13 @@ def equivalents() -> dict[tuple[str, str, str], str]:
 
 
 def drawn(mutants: list[tuple[int, Mutant]], most: int, seed: int) -> list[tuple[int, Mutant]]:
-    """A sample in which every file has its share, and at least two mutants."""
+    """A sample in which every file has its share, and at least two mutants of a large one."""
     rng = random.Random(seed)
     groups: dict[str, list[tuple[int, Mutant]]] = defaultdict(list)
     for number, mutant in mutants:
         groups[mutant.file].append((number, mutant))
+    if most < 2 * len(groups):
+        return rng.sample(mutants, min(most, len(mutants)))
     kept = []
     for group in groups.values():
         share = max(2, round(most * len(group) / len(mutants)))
@@ -377,6 +385,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = drawn(own, options.most, options.seed) + hand
     warm_up()
     print(f"{len(chosen)} of {len(everything)} mutants, {len(tests)} tests", flush=True)
+    print(counts(files), flush=True)
+    planted = {(mutant.file, mutant.before, mutant.after) for _, mutant in everything}
+    for file, before, _ in equivalents().keys() - planted:
+        print(f"{EQUIVALENT.name} lists a line that is gone: {file}: {before}", flush=True)
     found: list[Fate] = []
     # Ctrl-C ends a run early, and what was seen is told.
     with contextlib.suppress(KeyboardInterrupt):

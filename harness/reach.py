@@ -25,8 +25,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "immigrate"
 KEPT = ROOT / "build" / "mutants" / "reach.json"
-# Whoever is tested here; other folders reach the same functions by the same ways.
+# Tests elsewhere reach the same functions by the same ways, or in processes that import the sources
+# as they lie.
 FOLDERS = (
+    "table",
+    "kinds",
+    "outcomes",
     "core",
     "solvers",
     "kernels",
@@ -35,7 +39,14 @@ FOLDERS = (
     "interactions",
     "margin",
     "estimators",
+    "plotting",
+    "datasets",
+    "report",
+    "cluster",
+    "cli",
 )
+# Of modules that are no packages.
+ROOT_TESTS = ("same_answers", "durations", "files", "persistence", "progress", "demo")
 # Numbers at import, which no function is needed to test.
 TUNED = "tests/test_tuned_numbers.py"
 QUIET = ["-q", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
@@ -92,7 +103,7 @@ class Recorder:
 def test_files(mutated: Iterable[str]) -> list[str]:
     """The files of tests that are listened to, and those with examples, from the root."""
     found = [path for folder in FOLDERS for path in (ROOT / "tests" / folder).rglob("test_*.py")]
-    found += [ROOT / "tests" / "test_same_answers.py", ROOT / TUNED]
+    found += [ROOT / "tests" / f"test_{name}.py" for name in ROOT_TESTS] + [ROOT / TUNED]
     found += [PACKAGE / file for file in mutated if ">>>" in (PACKAGE / file).read_text()]
     return sorted(str(path.relative_to(ROOT)) for path in found)
 

@@ -100,7 +100,7 @@ def test_errors_planted_by_hand_are_caught_and_the_sources_stay_as_they_are():
         timeout=300,
     )
     fates = json.loads(done.stdout)
-    assert len(fates) >= 3
+    assert len(fates) == 4
     assert {outcome for outcome, _ in fates} == {"caught"}
     assert {by for _, by in fates} <= set(CAUGHT_BY)
     assert {path: path.read_bytes() for path in before} == before
