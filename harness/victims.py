@@ -161,7 +161,8 @@ class Refit:
 
     def __init__(self, n: int, p: int):
         self.first, self.second = table(1, n, p), table(2, n, p)
-        self.models = [self._fitted(model) for model in ESTIMATORS]
+        # Fitted when they are first drawn, by their place among the estimators.
+        self.models: dict[int, tuple[Any, str, str, float]] = {}
 
     def _fitted(self, model) -> tuple[Any, str, str, float]:
         """A model, what it says after the first and the second fit, and how long one takes."""
@@ -172,7 +173,10 @@ class Refit:
 
     def hit_by(self, fault: Fault, rng: random.Random) -> Hit:
         """What is left of a model after `fault` in its second fit."""
-        model, before, after, usual = rng.choice(self.models)
+        place = rng.randrange(len(ESTIMATORS))
+        if place not in self.models:
+            self.models[place] = self._fitted(ESTIMATORS[place])
+        model, before, after, usual = self.models[place]
         outcome = fault(lambda: model.fit(*self.second), usual)
         left = answers(model)
         if left != before:
