@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from paper.cells import Cell, Outcome, settings
+from paper.cells import Cell, Outcome, outcome, settings
 from paper.claims import SILENCE, Answer, Claims
 from paper.cli import main
 from paper.runner import Tally, ToStandardError, run
@@ -27,7 +27,9 @@ from paper.worker import Worker
 
 ROOT = Path(__file__).parents[2]
 PLAN_1NN = ["--sets", "SYN", "--methods", "1NN", "--repeats", "1", "--folds", "3"]
-PLAN = ["--sets", "WIN", "SYN", "--methods", "1NN", "LDA", "RF", "--repeats", "2", "--folds", "3"]
+# Enough cells to be stopped among them.
+PLAN = ["--sets", "WIN", "SYN", "--methods", "1NN", "LDA", "RF", "--repeats", "1", "--folds", "3"]
+N_CELLS = 18
 
 
 def started(folder):
@@ -64,12 +66,12 @@ def test_a_killed_run_continues_to_the_same_table(tmp_path):
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     n_before = n_results(killed)
-    assert 4 <= n_before < 36
+    assert 4 <= n_before < N_CELLS
     assert not (killed / "repeats.csv").exists()
 
     assert started(killed).wait() == 0
     assert started(whole).wait() == 0
-    assert n_results(killed) == n_results(whole) == 36
+    assert n_results(killed) == n_results(whole) == N_CELLS
     pd.testing.assert_frame_equal(without_times(killed), without_times(whole))
 
 
@@ -117,6 +119,26 @@ def plan():
     return [Cell("SYN", "1NN", 0, fold, 3) for fold in range(3)]
 
 
+class InThisProcess:
+    """A worker whose cells run here, where only the bookkeeping is tested."""
+
+    def __init__(self, folder, time_limit):
+        self.folder = folder
+
+    def __call__(self, cell):
+        return outcome(cell, self.folder)
+
+    def stop(self):
+        """There is no process to be stopped."""
+
+    close = stop
+
+
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.setattr("paper.runner.Worker", InThisProcess)
+
+
 def test_only_missing_cells_run(tmp_path, plan):
     lines = []
     assert run(plan[:2], tmp_path, report=lines.append) == Tally(2, 0)
@@ -135,14 +157,14 @@ def test_a_log_gets_a_line_a_minute(capsys, monkeypatch):
     assert capsys.readouterr().err.split() == ["first", "second"]
 
 
-def test_failed_cells_run_again_only_when_asked(tmp_path, plan):
+def test_failed_cells_run_again_only_when_asked(here, tmp_path, plan):
     with closing(Store(tmp_path / DATABASE)) as store:
         store.add(plan[0], Outcome("error", error="out of luck"), settings("1NN"), "0")
     assert run(plan[:1], tmp_path, report=print).n_run == 0
     assert run(plan[:1], tmp_path, report=print, retry=True).n_run == 1
 
 
-def test_changed_settings_run_again(tmp_path, plan):
+def test_changed_settings_run_again(here, tmp_path, plan):
     with closing(Store(tmp_path / DATABASE)) as store:
         store.add(plan[0], Outcome("ok", 1, 1), "KNeighborsClassifier(n_neighbors=7)", "0")
     assert run(plan[:1], tmp_path, report=print).n_run == 1
@@ -170,12 +192,12 @@ def tracked(folder, part):
     (folder / DATABASE).unlink()
 
 
-def test_a_run_goes_on_from_the_tracked_files(tmp_path, plan):
+def test_a_run_goes_on_from_the_tracked_files(here, tmp_path, plan):
     tracked(tmp_path, plan)
     assert run(plan, tmp_path, report=print).n_run == 0
 
 
-def test_a_run_keeps_tracked_results_that_its_database_does_not_know(tmp_path, plan):
+def test_a_run_keeps_tracked_results_that_its_database_does_not_know(here, tmp_path, plan):
     tracked(tmp_path, plan[:2])
     with closing(Store(tmp_path / DATABASE)) as store:
         store.add(plan[2], Outcome("ok", 1, 1), settings("1NN"), "0")
@@ -184,7 +206,7 @@ def test_a_run_keeps_tracked_results_that_its_database_does_not_know(tmp_path, p
 
 
 @pytest.mark.parametrize("is_fresh", [True, False])
-def test_results_of_two_folders_join(tmp_path, plan, is_fresh):
+def test_results_of_two_folders_join(here, tmp_path, plan, is_fresh):
     one, two = tmp_path / "one", tmp_path / "two"
     tracked(one, plan[:1])
     tracked(two, plan[1:])
@@ -194,7 +216,7 @@ def test_results_of_two_folders_join(tmp_path, plan, is_fresh):
     assert set(read_tracked(one)["fold"]) == {0, 1, 2}
 
 
-def test_joined_results_prefer_current_settings(tmp_path, plan):
+def test_joined_results_prefer_current_settings(here, tmp_path, plan):
     tracked(tmp_path, plan[:1])
     right = read_tracked(tmp_path)["n_correct"].item()
     with closing(Store(tmp_path / DATABASE)) as store:
@@ -301,12 +323,12 @@ def test_a_run_takes_over_the_cells_of_one_that_was_killed(tmp_path):
     first.kill()
     first.wait()
     assert second.wait(timeout=600) == 0
-    assert len(read_tracked(tmp_path)) == 36
+    assert len(read_tracked(tmp_path)) == N_CELLS
     assert (read_tracked(tmp_path)["status"] == "ok").all()
 
 
 @pytest.mark.parametrize("name", [TRACKED, SETTINGS])
-def test_an_export_over_cut_files_stops_and_changes_nothing(tmp_path, plan, name):
+def test_an_export_over_cut_files_stops_and_changes_nothing(here, tmp_path, plan, name):
     tracked(tmp_path, plan)
     lines = (tmp_path / name).read_text().splitlines(keepends=True)
     (tmp_path / name).write_text("".join(lines[:-1]))
