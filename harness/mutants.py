@@ -97,7 +97,8 @@ class Fate:
 
 def mutated_files() -> dict[str, bytes]:
     """The files that mutants are planted in, by their path in the package: all but a few."""
-    left_out = {PACKAGE / "kernels" / f"{name}.py" for name in COMPILED} | {PACKAGE / "_version.py"}
+    left_out = {PACKAGE / "kernels" / f"{name}.py" for name in COMPILED}
+    left_out.add(PACKAGE / "_version.py")
     paths = sorted(set(PACKAGE.rglob("*.py")) - left_out)
     return {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in paths}
 

@@ -25,8 +25,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "immigrate"
 KEPT = ROOT / "build" / "mutants" / "reach.json"
-# Tests elsewhere reach the same functions by the same ways, or in processes that import the sources
-# as they lie.
+# Tests elsewhere reach the same functions by the same ways, or in processes that import the
+# sources as they lie.
 FOLDERS = (
     "table",
     "kinds",
