@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test browser test-slow test-oldest test-python coverage faults fuzz mutants bench \
+.PHONY: demo test quick browser test-slow test-oldest test-python coverage faults fuzz mutants bench \
 	paper-smoke lint hooks docs wheel-check release-check requirements clean
 
 # No test tools: what the report needs and no more.
@@ -13,6 +13,17 @@ demo: $(VENV)/.installed-report
 # Tests that share a cluster are a group, which one of the processes runs.
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+# What a change is likeliest to break, in a minute of two cores: layers, sizes and roads, recorded
+# answers, and the packages by themselves. Kernels that changed are compiled first, which takes
+# a minute more.
+QUICK := tests/test_imports.py tests/test_budget.py tests/test_same_answers.py \
+	tests/test_persistence.py tests/test_private_names.py tests/test_tuned_numbers.py \
+	tests/core tests/kinds tests/outcomes tests/table tests/solvers tests/additive \
+	tests/interactions tests/margin tests/estimators/test_golden.py
+
+quick: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --maxfail 5 $(QUICK)
 
 # The pages of the report in Chromium: apt-get install chromium chromium-driver.
 browser: $(VENV)/.installed-browser
