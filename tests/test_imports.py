@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import shutil
 import subprocess
@@ -66,10 +67,18 @@ class Import(NamedTuple):
 
 def imports_of(file: Path, package: Path) -> Iterator[Import]:
     """Every import of this package in a file, on top of it, in a function or by a call."""
-    for node in ast.walk(ast.parse(file.read_text())):
-        for name in imported_names(node, file.relative_to(package)):
-            if name.split(".")[0] in ("immigrate", "?"):
-                yield Import(file.relative_to(package), node.lineno, name)  # type: ignore[attr-defined]
+    yield from imports_in(file.read_text(), file.relative_to(package))
+
+
+@functools.cache
+def imports_in(text: str, file: Path) -> list[Import]:
+    """Those of a file with this text."""
+    return [
+        Import(file, node.lineno, name)  # type: ignore[attr-defined]
+        for node in ast.walk(ast.parse(text))
+        for name in imported_names(node, file)
+        if name.split(".")[0] in ("immigrate", "?")
+    ]
 
 
 def imported_names(node: ast.AST, file: Path) -> list[str]:
