@@ -39,8 +39,6 @@ LAYERS = [
     "cli",
     "__main__",
 ]
-# These may import each other until the last of each has moved.
-MOVING = [{"margin", "estimators"}]
 # Everybody may import these; they import nobody but each other.
 LEAVES = [
     "arrays",
@@ -136,14 +134,10 @@ def objections(one: Import, root_names: dict[str, str]) -> Iterator[str]:
             return
         target = home.split(".")[1]
     layer = layer_of(one.file)
-    if target == layer or target in LEAVES or is_moving(target, layer):
+    if target == layer or target in LEAVES:
         return
     if layer in LEAVES or LAYERS.index(target) > LAYERS.index(layer):
         yield f": {layer} must not know {target}"
-
-
-def is_moving(target: str, layer: str) -> bool:
-    return any({target, layer} <= group for group in MOVING)
 
 
 def private_imports(package: Path) -> set[tuple[str, str]]:
@@ -161,7 +155,6 @@ def private_imports(package: Path) -> set[tuple[str, str]]:
         and part not in ("__version__", "_version")
         and is_module(package, parts[1 : k + 1])
         and one.file.parts[: k - 1] != tuple(parts[1:k])
-        and not is_moving(parts[1], layer_of(one.file))
     }
 
 

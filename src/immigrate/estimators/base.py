@@ -103,7 +103,7 @@ class ReferenceClassifier(ClassifierMixin, StoredEstimator):
         return named_explanation(split, references, self.classes_, names)
 
     def _values(self, X: Any) -> Array:
-        """The table as the fitted reader reads it."""
+        """The table as the fitted reader reads it; to be asked for before `model_` is."""
         check_is_fitted(self)
         values: Array = read_table(self, X)
         return values
@@ -131,7 +131,8 @@ class MarginClassifier(ReferenceClassifier):
         """
         if is_lazy(X):
             return lazily(self, "predict", X)
-        scores = self.model_.scores(self._values(X), self.n_jobs)
+        values = self._values(X)
+        scores = self.model_.scores(values, self.n_jobs)
         return self.classes_[scores.argmin(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
@@ -155,7 +156,8 @@ class MarginClassifier(ReferenceClassifier):
         """
         if is_lazy(X):
             return lazily(self, "predict_proba", X)
-        return class_probability(*self.model_.scores_and_width(self._values(X), self.n_jobs))
+        values = self._values(X)
+        return class_probability(*self.model_.scores_and_width(values, self.n_jobs))
 
     def decision_function(self, X: Any) -> Array:
         """Signed margin, in the units of the distance; of a mixture, the log odds.
@@ -172,7 +174,8 @@ class MarginClassifier(ReferenceClassifier):
         """
         if is_lazy(X):
             return lazily(self, "decision_function", X)
-        score = self.model_.scores(self._values(X), self.n_jobs)
+        values = self._values(X)
+        score = self.model_.scores(values, self.n_jobs)
         return score[:, 0] - score[:, 1] if score.shape[1] == 2 else -score
 
     def expected_distances(self, X: Any = None) -> Array:

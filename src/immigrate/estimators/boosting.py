@@ -307,7 +307,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ReferenceClassifier):
         ------
         ndarray of shape (n_samples, n_classes)
         """
-        yield from self.model_.stages(self._values(X), self.n_jobs)
+        values = self._values(X)
+        yield from self.model_.stages(values, self.n_jobs)
 
     @property
     def estimators_(self) -> list[Learner]:

@@ -17,14 +17,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
+from immigrate.additive.design import table_design
+from immigrate.additive.null_model import null_model
 from immigrate.arrays import Array, Mask
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import VECTOR_SETS, Cone, share
 from immigrate.core.forms import LINEAR
-from immigrate.kernels.threads import n_threads
+from immigrate.durations import announce
+from immigrate.interactions.adjustments import ADJUSTMENTS
+from immigrate.interactions.question import Question
+from immigrate.interactions.search import Search, first_round, predicted_duration
+from immigrate.kernels.threads import n_threads, one_blas_thread
 from immigrate.margin.encoding import Encoding
 from immigrate.margin.problem import MarginProblem
-from immigrate.progress import warn_user
+from immigrate.progress import Run, report_progress, warn_user
 from immigrate.solvers import Solution, Solver, even_start, warn_unless_converged
 from immigrate.table import SampleWeight, Table
 from immigrate.table.weights import is_comparable
@@ -180,21 +186,13 @@ def resolved_screen(screen: Any) -> Screen | None:
 
 
 def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
-    """Mask of the features of the strongest pairs by `InteractionTest`."""
-    # Here, because the estimators import screens.
-    from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
-
+    """Mask of the features of the strongest pairs, in the order of the interaction test."""
     reader = data.reader
-    # The test would warn once more of columns that say nothing, by names that are not theirs.
+    # A column of one value is in no pair.
     is_told = reader.is_used & ~reader.is_constant
-    told = np.flatnonzero(is_told)
+    if is_told.sum() < 2:
+        return is_told
     is_strong = np.zeros(data.values.shape[1], dtype=bool)
-    if len(told) < 2:
-        is_strong[told] = True
-        return is_strong
-    # A screen needs the order of the pairs and no list of finds: one round of the test will do.
-    test = InteractionTest(stepwise=False, n_jobs=n_jobs)
-    names = np.array(reader.names, dtype=object)[told]
     count = None
     if data.weight is not None:
         count = data.weight.as_counts()
@@ -203,9 +201,20 @@ def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
         if not is_comparable(data.outcome.codes, count):
             return is_strong
     weight = None if count is None else SampleWeight(count, "count")
-    read = replace(data.features(is_told), weight=weight)
-    strongest = fitted_on_table(test, read).strongest_features(N_OF_PAIRS)
-    is_strong[told] = np.isin(names.astype(str), strongest.astype(str))
+    table = replace(data.features(is_told), weight=weight).counted()
+    run = Run(n_jobs, report_progress, 0.0)
+    # One round of the test: a screen needs the order of the pairs and no list of finds, so that
+    # nothing is adjusted and alpha means nothing.
+    search = Search(Question(), ADJUSTMENTS[None], alpha=1.0, run=run)
+    with one_blas_thread():
+        design = table_design(table, run=run)
+        seconds = predicted_duration(search, design).seconds
+        announce("screen='pairs'", seconds, "n_jobs=-1 uses all cores, screen='im4e' is faster")
+        tested = first_round(search, null_model(design), search.question)
+    in_order = design.columns[tested.terms.ravel()]
+    _, first = np.unique(in_order, return_index=True)
+    strongest = in_order[np.sort(first)][:N_OF_PAIRS]
+    is_strong[np.flatnonzero(is_told)[strongest]] = True
     return is_strong
 
 
