@@ -17,7 +17,7 @@ from immigrate.kinds.circular import (
     mean_circular_difference,
     turned,
 )
-from immigrate.table import Kind, Reader
+from immigrate.table import Reader
 
 hours = st.lists(st.floats(0, 23.999), min_size=2, max_size=30).map(np.array)
 
@@ -81,7 +81,7 @@ def test_values_are_read_within_one_period(container):
     reader, values = Reader.fit(given, circular_features={0: 24})
     np.testing.assert_array_equal(values[:, 0], [0, 1, 23, np.nan])
     np.testing.assert_array_equal(np.asarray(given), X)
-    assert reader.kinds == (Kind.CIRCULAR, Kind.NUMBER)
+    assert [kind.name for kind in reader.kinds] == ["circular", "number"]
     np.testing.assert_array_equal(reader.period, [24, np.inf])
     np.testing.assert_array_equal(reader.read(container(X + 24))[:, 0], values[:, 0])
     assert reader.features(np.array([False, True])).period is None
@@ -96,8 +96,11 @@ def test_values_are_read_within_one_period(container):
         (["hour"], r"dictionary from columns to their periods, such as \{'hour': 24"),
         ({"hours": 24}, "circular_features names 'hours'.*Did you mean 'hour'"),
         ({"hour": 0}, "The period of 'hour' in circular_features must be a number above 0"),
-        ({"site": 7}, "Column 'site' is in circular_features and is read as a nominal column"),
-        ({"is_old": 7}, "Column 'is_old' .* is read as a flag column; numbers were expected"),
+        (
+            {"site": 7},
+            "Column .site. is in circular_features and holds names; numbers were",
+        ),
+        ({"is_old": 7}, "Column 'is_old' is in circular_features and holds flags; numbers were"),
     ],
 )
 def test_what_cannot_come_round_is_refused(circular, message):

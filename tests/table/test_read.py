@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.kinds.number import difference_units
-from immigrate.table import ColumnWarning, Kind, read_table, read_training_table
+from immigrate.table import ColumnWarning, read_table, read_training_table
 
 DATA = Path(os.environ.get("IMMIGRATE_DATA", "no folder"))
 MESSY = DATA / "messy.csv"
@@ -75,7 +75,7 @@ def test_the_table_is_read_and_nothing_is_written():
     assert estimator.feature_names_in_.tolist() == ["dose", "site", "smoker"]
     assert estimator.n_features_in_ == 3
     assert estimator.classes_.tolist() == ["ill", "well"]
-    assert estimator.column_reader_.kinds == (Kind.NUMBER, Kind.NOMINAL, Kind.FLAG)
+    assert [kind.name for kind in estimator.column_reader_.kinds] == ["number", "nominal", "flag"]
 
 
 REFUSED = {
@@ -170,5 +170,5 @@ def test_the_messy_table_as_it_came_from_the_file():
     }
     nominal = [name for name, is_one in zip(reader.names, reader.is_nominal) if is_one]
     assert nominal == ["patient_id", "visit_date", "genotype (rs1801133)", "Zentrum", "study"]
-    assert reader.kinds[reader.names.index("smoker")] is Kind.FLAG
+    assert reader.kinds[reader.names.index("smoker")].name == "flag"
     assert np.isnan(table.values).sum() == X.isna().to_numpy().sum()

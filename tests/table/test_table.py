@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from immigrate.checks import chosen_mask
 from immigrate.persistence import packed, unpacked
-from immigrate.table import ColumnWarning, Kind, Reader
+from immigrate.table import ColumnWarning, Reader
 
 FRAME = pd.DataFrame(
     {"dose": [1.0, 2.0, 4.0, 2.0], "site": ["A", "B", "A", "C"], "arm": [0, 1, 2, 1]}
@@ -73,7 +73,7 @@ def test_a_reader_survives_storing(stored):
 )
 def test_names_indices_and_masks_choose_alike(chosen):
     reader, values = Reader.fit(FRAME, chosen)
-    assert reader.kinds == (Kind.NUMBER, Kind.NOMINAL, Kind.NOMINAL)
+    assert [kind.name for kind in reader.kinds] == ["number", "nominal", "nominal"]
     assert reader.levels[2] == (0, 1, 2)
     np.testing.assert_array_equal(values[:, 2], [0, 1, 2, 1])
 
@@ -81,7 +81,7 @@ def test_names_indices_and_masks_choose_alike(chosen):
 def test_none_says_that_no_column_is_categorical():
     codes = pd.Categorical([10, 20, 10, 20])
     reader, values = Reader.fit(FRAME[["dose"]].assign(code=codes), None)
-    assert reader.kinds == (Kind.NUMBER, Kind.NUMBER)
+    assert [kind.name for kind in reader.kinds] == ["number", "number"]
     np.testing.assert_array_equal(values[:, 1], [10, 20, 10, 20])
 
 
@@ -107,7 +107,7 @@ def test_listed_floats_with_gaps():
 def test_an_ordered_category_that_is_listed_is_nominal():
     size = pd.Categorical(["S", "L", "S", "L"], categories=["S", "M", "L"], ordered=True)
     reader, _ = Reader.fit(FRAME.assign(size=size), ["site", "size"])
-    assert reader.kinds[3] is Kind.NOMINAL
+    assert reader.kinds[3].name == "nominal"
     assert reader.levels[3] == ("S", "L")
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from immigrate.arrays import Array, Codes
 from immigrate.kinds.column import Levels
-from immigrate.table import Kind, Reader
+from immigrate.table import Reader
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +39,7 @@ class PairColumns:
     @classmethod
     def of(cls, values: Array, reader: Reader, weight: Array | None) -> PairColumns:
         """With the means of the training samples, each counting by its weight."""
-        levels = tuple(
-            known if kind is Kind.NOMINAL else ()
-            for kind, known in zip(reader.kinds, reader.levels)
-        )
+        levels = tuple(kind.levels if kind.is_nominal else () for kind in reader.kinds)
         means = tuple(
             _known_mean(_factors(x, known), weight) for x, known in zip(values.T, levels)
         )

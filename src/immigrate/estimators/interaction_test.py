@@ -424,7 +424,8 @@ def fitted_on_table(test: InteractionTest, table: Table) -> InteractionTest:
     """
     test, table = clone(test), table.counted()
     periods = chosen_periods(test.circular_features, table.reader.names)
-    if periods and periods != table.reader.periods:
+    read = dict(enumerate(kind.period for kind in table.reader.kinds))
+    if any(read[j] != period for j, period in periods.items()):
         raise ValueError(
             f"test has circular_features={test.circular_features!r}, and the table was read "
             "without them. Say it where the table is read, or fit the test by itself."

@@ -9,18 +9,48 @@ The user names such columns and their periods; they are never guessed. Values ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from immigrate.arrays import Array
 from immigrate.checks import check_positive, named_position
-from immigrate.kinds.column import Kind
+from immigrate.kinds.column import Column, Content, Kind, known_numbers
 
 # What values are called, by the period.
 UNITS = {24.0: " h", 360.0: "°"}
 # Beyond this the mean direction is that of rounding errors: the values balance each other.
 LEAST_RESULTANT = 1e-9
+
+
+class Circular(Kind):
+    """Numbers within one period."""
+
+    name = "circular"
+    is_number = True
+
+    @classmethod
+    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+        """With the period that the user gives; numbers alone come round."""
+        if period is None:
+            return None
+        if is_listed or column.content is not Content.NUMBERS:
+            held = "is in categorical_features" if is_listed else f"holds {column.content.value}"
+            raise ValueError(
+                f"Column {column.name!r} is in circular_features and {held}; numbers were "
+                "expected. Number its values, such as the days of the week from 0 to 6, and "
+                "leave it out of categorical_features."
+            )
+        return cls(period=period)
+
+    def read(self, column: Column) -> NDArray[np.floating[Any]]:
+        """Numbers in [0, period)."""
+        return turned(known_numbers(column), self.period)
+
+    def is_coded(self, is_frame: bool) -> bool:
+        """Numbers may lie in any period."""
+        return True
 
 
 def chosen_periods(circular_features: Any, names: Sequence[str]) -> dict[int, float]:
@@ -53,17 +83,7 @@ def chosen_periods(circular_features: Any, names: Sequence[str]) -> dict[int, fl
     }
 
 
-def check_can_be_circular(name: str, kind: Kind) -> None:
-    """Refuse a column that is read as anything else than numbers."""
-    if kind is not Kind.NUMBER:
-        raise ValueError(
-            f"Column {name!r} is in circular_features and is read as a {kind.value} column; "
-            "numbers were expected. Number its values, such as the days of the week from 0 to 6, "
-            "and leave it out of categorical_features."
-        )
-
-
-def turned(values: Array, period: Array | float) -> Array:
+def turned(values: NDArray[np.floating[Any]], period: float) -> NDArray[np.floating[Any]]:
     """Values in [0, period); infinity stays, to be refused by whoever reads it."""
     with np.errstate(invalid="ignore"):
         inside = np.mod(values, period)

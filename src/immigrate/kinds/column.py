@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from numbers import Number
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -22,17 +22,6 @@ NUMBER_TYPES = (Number, np.bool_)
 
 class ColumnWarning(UserWarning):
     """A column that cannot help a model, or that is read in a way that may surprise."""
-
-
-class Kind(Enum):
-    """What the values of a column mean to a model."""
-
-    # These texts are in stored models: they never change.
-    NUMBER = "number"
-    FLAG = "flag"
-    ORDERED = "ordered category"
-    NOMINAL = "nominal"
-    CIRCULAR = "circular"
 
 
 class Content(Enum):
@@ -74,6 +63,81 @@ class Column:
     def is_missing(self) -> Mask:
         """Mask of the rows without a value."""
         return np.asarray(pd.isna(self.values))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the values of a column mean to a model, and how they are read.
+
+    A subclass stands in a file of this package and in the list of its `KINDS`.
+
+    Parameters
+    ----------
+    levels : tuple
+        Levels of nominal and ordered columns, in the order of their codes.
+    period : float
+        Period of circular columns, infinite for all others.
+    """
+
+    levels: Levels = ()
+    period: float = np.inf
+
+    # In stored models and in messages: it never changes.
+    name: ClassVar[str]
+    is_nominal: ClassVar[bool] = False
+    is_number: ClassVar[bool] = False
+
+    @classmethod
+    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+        """The kind with what it learns from a column; None for a column of another kind.
+
+        Parameters
+        ----------
+        column : Column
+        is_listed : bool or None
+            Whether `categorical_features` lists the column; None where its type decides.
+        period : float or None
+            Its period in `circular_features`.
+        """
+        raise NotImplementedError
+
+    def read(self, column: Column) -> NDArray[np.floating[Any]]:
+        """The values of a column, in fit or later: codes for levels, NaN where missing."""
+        return known_numbers(column)
+
+    def is_coded(self, is_frame: bool) -> bool:
+        """Whether the numbers of a frame, or of an array, are something else than the values."""
+        return False
+
+    @property
+    def level_names(self) -> Levels:
+        """What the values are called; nothing for numbers."""
+        return self.levels
+
+
+def known_numbers(column: Column) -> NDArray[np.floating[Any]]:
+    """Numbers of a column, also of one of categories; text is refused."""
+    if column.content is Content.DATES:
+        raise dates_refused(column)
+    if column.content is not Content.NAMES:
+        return column.values
+    is_missing = column.is_missing
+    for row, value in enumerate(column.values):
+        if not is_missing[row] and not isinstance(value, NUMBER_TYPES):
+            raise ValueError(
+                f"Column {column.name!r} held numbers in fit and holds {value!r} in row {row} "
+                "now. Give numbers, or NaN where a value is missing."
+            )
+    return as_floats(column.values, is_missing)
+
+
+def dates_refused(column: Column) -> ValueError:
+    """The error for a column of dates, with the ways out."""
+    return ValueError(
+        f"Column {column.name!r} holds dates or times ({column.type_name}); a feature is a "
+        "number or a category. Turn it into a number, such as days since a start, or into a "
+        "category, such as the month; or drop it."
+    )
 
 
 def as_floats(values: NDArray[Any], is_missing: Mask) -> Array:

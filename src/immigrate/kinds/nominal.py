@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from immigrate.kinds.column import NUMBER_TYPES, Column, Content, Levels, as_float
+from immigrate.kinds.column import (
+    NUMBER_TYPES,
+    Column,
+    Content,
+    Kind,
+    Levels,
+    as_float,
+    dates_refused,
+)
+
+
+class Nominal(Kind):
+    """Levels without an order; one that was not there in fit has the next free code."""
+
+    name = "nominal"
+    is_nominal = True
+
+    @classmethod
+    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+        """Levels of what is listed; where nothing is listed, of all names without an order."""
+        has_order = column.is_ordered and column.categories is not None
+        is_named = column.content is Content.NAMES and not has_order
+        if is_listed or (is_listed is None and is_named):
+            return cls(seen_levels(column))
+        return None
+
+    def read(self, column: Column) -> NDArray[np.floating[Any]]:
+        """Codes of levels."""
+        return level_codes(column, self.levels, unseen=len(self.levels))
+
+    def is_coded(self, is_frame: bool) -> bool:
+        """Every number is a level."""
+        return True
 
 
 def seen_levels(column: Column) -> Levels:
@@ -24,6 +56,8 @@ def seen_levels(column: Column) -> Levels:
 
 def level_codes(column: Column, levels: Levels, unseen: float) -> NDArray[np.floating[Any]]:
     """The index of each value among the levels, NaN where missing; one of none is `unseen`."""
+    if column.content is Content.DATES:
+        raise dates_refused(column)
     values, is_missing = column.values, column.is_missing
     _check_same_content(column, values[~is_missing], levels)
     # Equal as Python sees it, so that 1 is 1.0, in every container.

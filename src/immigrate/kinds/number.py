@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Mask
 from immigrate.kinds.circular import circular_unit
-from immigrate.kinds.column import NUMBER_TYPES, Column, ColumnWarning, Levels, as_floats
+from immigrate.kinds.column import NUMBER_TYPES, Column, ColumnWarning, Content, Kind, Levels
 from immigrate.kinds.nominal import level_codes
 from immigrate.progress import warn_user
 
@@ -17,31 +17,74 @@ SCALES = ("std", "range", None)
 LIMITS = np.finfo(np.float64)
 
 
-def known_numbers(column: Column) -> Array:
-    """Numbers in a column of categories; text is refused."""
-    is_missing = column.is_missing
-    for row, value in enumerate(column.values):
-        if not is_missing[row] and not isinstance(value, NUMBER_TYPES):
-            raise ValueError(
-                f"Column {column.name!r} held numbers in fit and holds {value!r} in row {row} "
-                "now. Give numbers, or NaN where a value is missing."
+class Flag(Kind):
+    """True and false, which are 1 and 0."""
+
+    name = "flag"
+    is_number = True
+
+    @classmethod
+    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+        """Whatever container it comes from."""
+        return cls() if column.content is Content.FLAGS else None
+
+    @property
+    def level_names(self) -> Levels:
+        """What 0 and 1 were."""
+        return (False, True)
+
+
+class Ordered(Kind):
+    """Categories in an order; values are their places in it."""
+
+    name = "ordered category"
+
+    @classmethod
+    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+        """Categories whose type has an order."""
+        if column.is_ordered and column.categories is not None:
+            # All of them, seen or not: the distance of two others depends on those between.
+            return cls(column.categories)
+        return None
+
+    def read(self, column: Column) -> NDArray[np.floating[Any]]:
+        """Places of ordered categories; what has no place is missing."""
+        places = level_codes(column, self.levels, unseen=np.nan)
+        is_lost = np.isnan(places) & ~column.is_missing
+        if is_lost.any():
+            lost = column.values[is_lost].tolist()[0]
+            warn_user(
+                f"Column {column.name!r} holds {lost!r}, which is not among its ordered "
+                f"categories {', '.join(map(repr, self.levels))}. It has no place in the order "
+                "and is read as missing; declare all categories before fit.",
+                ColumnWarning,
             )
-    return as_floats(column.values, is_missing)
+        return places
+
+    def is_coded(self, is_frame: bool) -> bool:
+        """An array of numbers holds places already."""
+        return is_frame
 
 
-def places_in_order(column: Column, levels: Levels) -> NDArray[np.floating[Any]]:
-    """Places of ordered categories; what has no place is missing."""
-    places = level_codes(column, levels, unseen=np.nan)
-    is_lost = np.isnan(places) & ~column.is_missing
-    if is_lost.any():
-        lost = column.values[is_lost].tolist()[0]
-        warn_user(
-            f"Column {column.name!r} holds {lost!r}, which is not among its "
-            f"ordered categories {', '.join(map(repr, levels))}. It has no place in the order "
-            "and is read as missing; declare all categories before fit.",
-            ColumnWarning,
-        )
-    return places
+class Number(Kind):
+    """Numbers as they are."""
+
+    name = "number"
+    is_number = True
+
+    @classmethod
+    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+        """All that is left; names are refused."""
+        if column.content is Content.NAMES and not all(
+            # Without declared categories it is text: no number.
+            isinstance(category, NUMBER_TYPES)
+            for category in column.categories or [""]
+        ):
+            raise ValueError(
+                f"Column {column.name!r} holds categories, but categorical_features leaves it "
+                "out. Add it, or use categorical_features='from_dtype'."
+            )
+        return cls()
 
 
 def difference_units(

@@ -13,7 +13,7 @@
 ===============  ===============================================================================
 """
 
-from immigrate.kinds.column import ColumnWarning, Kind
+from immigrate.kinds.column import ColumnWarning
 from immigrate.table.containers import check_is_table
 from immigrate.table.notes import Note, Reason, in_order, messages, warn_of
 from immigrate.table.read import (
@@ -31,7 +31,6 @@ from immigrate.table.weights import SampleWeight
 
 __all__ = [
     "ColumnWarning",
-    "Kind",
     "Note",
     "Reader",
     "Reason",

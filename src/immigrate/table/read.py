@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from immigrate.arrays import Array, Mask
 from immigrate.checks import FROM_DTYPE, chosen_mask
-from immigrate.kinds.column import Content, Kind
+from immigrate.kinds.column import Content
 from immigrate.outcomes.classes import plain_labels, read_classes, warn_of_other_order
 from immigrate.outcomes.number import is_number_outcome, read_numbers
 from immigrate.progress import print_line, warn_user
@@ -374,8 +374,7 @@ def chosen_columns(selector: Any, X: Any, values: Array) -> Any:
     if is_table_wanted(selector) and isinstance(X, pd.DataFrame):
         return X.iloc[:, support]
     reader: Reader = selector.column_reader_
-    is_number = [kind in (Kind.NUMBER, Kind.FLAG, Kind.CIRCULAR) for kind in reader.kinds]
     # What is given as what it is read as.
-    if (is_number & reader.is_used | ~support).all():
+    if (reader.is_number & reader.is_used | ~support).all():
         return values[:, support]
     return np.asarray(X, dtype=object)[:, support]

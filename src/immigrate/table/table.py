@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import FROM_DTYPE, chosen_mask
-from immigrate.kinds import column_values, fitted_kind
-from immigrate.kinds.circular import check_can_be_circular, chosen_periods, turned
-from immigrate.kinds.column import Column, Content, Kind, Levels
+from immigrate.kinds import KINDS, Flag, Kind, Number, fitted_kind
+from immigrate.kinds.circular import chosen_periods
+from immigrate.kinds.column import Column, Content, Levels
 from immigrate.outcomes.classes import Labels, check_class_sizes
 from immigrate.table.notes import Note, Reason, column_ranges, table_notes
 from immigrate.table.open import Opened, opened
@@ -34,14 +34,15 @@ class Reader:
     names : tuple of str
         Distinct names; x0, x1, ... where the table has none.
     kinds : tuple of Kind
-    levels : tuple of tuple
-        Levels of nominal and ordered columns, empty for the others.
+        What the values of each column mean, with its levels or its period.
     notes : tuple of Note
         What fit has to say about columns.
-    periods : dict of int to float
-        Periods of circular columns, by position.
+    levels : tuple of tuple
+        Levels of nominal and ordered columns, empty for the others.
     period : ndarray of shape (p,) or None
-        The same as an array, infinite for the other columns; None where there is no period.
+        Periods of circular columns, infinite for the others; None where no column is circular.
+    is_number : ndarray of bool
+        Columns whose values are numbers that were given.
     is_nominal : ndarray of bool
         Columns whose values are codes without order.
     n_levels : ndarray of int
@@ -68,30 +69,28 @@ class Reader:
 
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    levels: tuple[Levels, ...]
     notes: tuple[Note, ...] = ()
-    periods: dict[int, float] = field(default_factory=dict)
+    levels: tuple[Levels, ...] = field(init=False, repr=False, compare=False)
     period: Array | None = field(init=False, repr=False, compare=False)
+    is_number: Mask = field(init=False, repr=False, compare=False)
     is_nominal: Mask = field(init=False, repr=False, compare=False)
     n_levels: Codes = field(init=False, repr=False, compare=False)
     is_used: Mask = field(init=False, repr=False, compare=False)
     is_constant: Mask = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        is_nominal = np.array([kind is Kind.NOMINAL for kind in self.kinds], dtype=bool)
-        n_levels = np.array([len(x) for x in self.levels], dtype=np.intp) * is_nominal
+        kinds, period = self.kinds, np.array([kind.period for kind in self.kinds])
+        is_nominal = np.array([kind.is_nominal for kind in kinds], dtype=bool)
         is_used, is_constant = np.ones_like(is_nominal), np.zeros_like(is_nominal)
         is_used[[note.column for note in self.notes if note.is_left_out]] = False
         is_constant[[n.column for n in self.notes if n.reason is Reason.CONSTANT]] = True
-        period = None
-        if self.periods:
-            period = np.full(len(self.names), np.inf)
-            period[list(self.periods)] = list(self.periods.values())
         # Frozen for everybody else.
         vars(self).update(
-            period=period,
+            levels=tuple(kind.levels for kind in kinds),
+            period=period if np.isfinite(period).any() else None,
+            is_number=np.array([kind.is_number for kind in kinds], dtype=bool),
             is_nominal=is_nominal,
-            n_levels=n_levels,
+            n_levels=np.array([len(kind.levels) for kind in kinds], dtype=np.intp) * is_nominal,
             is_used=is_used,
             is_constant=is_constant,
         )
@@ -126,10 +125,7 @@ class Reader:
     @property
     def level_names(self) -> list[Levels]:
         """What the values of each column are called; nothing for numbers."""
-        return [
-            (False, True) if kind is Kind.FLAG else levels
-            for kind, levels in zip(self.kinds, self.levels)
-        ]
+        return [kind.level_names for kind in self.kinds]
 
     def features(self, mask: Mask) -> Reader:
         """The reader of some of the columns."""
@@ -138,9 +134,7 @@ class Reader:
         return Reader(
             tuple(self.names[j] for j in chosen),
             tuple(self.kinds[j] for j in chosen),
-            tuple(self.levels[j] for j in chosen),
             tuple(replace(n, column=place[n.column]) for n in self.notes if n.column in place),
-            {place[j]: period for j, period in self.periods.items() if j in place},
         )
 
     def read(self, X: Any) -> NDArray[Any]:
@@ -167,40 +161,29 @@ class Reader:
                 "fit. Give the columns of the table of fit."
             )
         if source.values is not None:
-            return self._turned(self._values_of_numbers(source))
+            return self._values_of_numbers(source)
         # A float32 of zeros takes the type of the columns beside it.
         nothing = np.zeros(source.n_rows, dtype=np.float32)
         columns = [
-            column_values(column, kind, levels) if is_used else nothing
-            for column, kind, levels, is_used in zip(
-                source.columns or (), self.kinds, self.levels, self.is_used
-            )
+            kind.read(column) if is_used else nothing
+            for column, kind, is_used in zip(source.columns or (), self.kinds, self.is_used)
         ]
         values = np.column_stack(columns) if columns else np.empty((source.n_rows, 0))
-        return self._turned(np.ascontiguousarray(values))
-
-    def _turned(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of circular columns within one period."""
-        if self.period is None:
-            return values
-        values, circular = np.array(values), list(self.periods)
-        values[:, circular] = turned(values[:, circular], self.period[circular])
-        return values
+        return np.ascontiguousarray(values)
 
     def _values_of_numbers(self, source: Opened) -> NDArray[Any]:
         values = given = as_float_array(source.values)
-        is_coded = self.is_nominal
-        if source.is_frame and Kind.ORDERED in self.kinds:
-            is_coded = is_coded | [kind is Kind.ORDERED for kind in self.kinds]
-        coded, unused = np.flatnonzero(is_coded & self.is_used), ~self.is_used
+        coded, unused = [], ~self.is_used
+        if self.period is not None or not self.is_number.all():
+            is_read = [kind.is_coded(source.is_frame) for kind in self.kinds]
+            coded = np.flatnonzero(is_read & self.is_used).tolist()
         # The array itself: a large table of numbers is not copied.
-        if not coded.size and not unused.any():
+        if not coded and not unused.any():
             return values
         # A copy, because columns are written over and the array is the user's.
         values = np.array(given)
         for j in coded:
-            column = number_column(self.names[j], given[:, j])
-            values[:, j] = column_values(column, self.kinds[j], self.levels[j])
+            values[:, j] = self.kinds[j].read(number_column(self.names[j], given[:, j]))
         values[:, unused] = 0.0
         return values
 
@@ -208,16 +191,22 @@ class Reader:
         """Plain values, which files of models can hold."""
         return {
             "names": self.names,
-            "kinds": tuple(kind.value for kind in self.kinds),
+            "kinds": tuple(kind.name for kind in self.kinds),
             "levels": self.levels,
             "notes": tuple((n.column, n.name, n.reason.value, n.detail) for n in self.notes),
-            "periods": tuple(self.periods.items()),
+            "periods": tuple(
+                (j, kind.period) for j, kind in enumerate(self.kinds) if np.isfinite(kind.period)
+            ),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        by_name, periods = {kind.name: kind for kind in KINDS}, dict(state.get("periods", ()))
+        kinds = tuple(
+            by_name[name](levels, periods.get(j, np.inf))
+            for j, (name, levels) in enumerate(zip(state["kinds"], state["levels"]))
+        )
         notes = tuple(Note(j, name, Reason(why), what) for j, name, why, what in state["notes"])
-        kinds, periods = tuple(map(Kind, state["kinds"])), dict(state.get("periods", ()))
-        vars(self).update(state, kinds=kinds, notes=notes, periods=periods)
+        vars(self).update(names=state["names"], kinds=kinds, notes=notes)
         self.__post_init__()
 
 
@@ -375,25 +364,21 @@ def first_reading(
         mask = chosen_mask(categorical_features, names)
     is_listed = np.zeros(len(names), dtype=bool) if mask is None else mask
     is_text = np.zeros(len(names), dtype=bool)
+    periods = {} if circular_features is None else chosen_periods(circular_features, names)
+    kinds: list[Kind]
     if source.columns is None:
         assert source.values is not None
-        plain = Kind.FLAG if source.values.dtype.kind == "b" else Kind.NUMBER
-        kinds, levels = [plain] * len(names), [()] * len(names)
-        for j in np.flatnonzero(is_listed).tolist():
+        kinds = [Flag() if source.values.dtype.kind == "b" else Number()] * len(names)
+        for j in {*np.flatnonzero(is_listed).tolist(), *periods}:
             column = number_column(names[j], source.values[:, j])
-            kinds[j], levels[j] = fitted_kind(column, True)
+            kinds[j] = fitted_kind(column, bool(is_listed[j]), periods.get(j))
     else:
-        kinds, levels = [], []
+        kinds = []
         for j, column in enumerate(source.columns):
-            kind, own = fitted_kind(column, None if mask is None else bool(mask[j]))
-            kinds.append(kind)
-            levels.append(own)
+            listed = None if mask is None else bool(mask[j])
+            kinds.append(fitted_kind(column, listed, periods.get(j)))
             is_text[j] = column.content is Content.NAMES and column.categories is None
-    periods = {} if circular_features is None else chosen_periods(circular_features, names)
-    for j in periods:
-        check_can_be_circular(names[j], kinds[j])
-        kinds[j] = Kind.CIRCULAR
-    reader = Reader(names, tuple(kinds), tuple(levels), periods=periods)
+    reader = Reader(names, tuple(kinds))
     values = reader.values_of(source)
     ranges = column_ranges(values)
     notes = table_notes(
@@ -411,7 +396,8 @@ def first_reading(
 
 def number_column(name: str, values: NDArray[Any]) -> Column:
     """A column of an array."""
-    return Column(name, Content.NUMBERS, as_float_array(values), str(values.dtype))
+    content = Content.FLAGS if values.dtype.kind == "b" else Content.NUMBERS
+    return Column(name, content, as_float_array(values), str(values.dtype))
 
 
 def as_float_array(array: Any) -> NDArray[Any]:
