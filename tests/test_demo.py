@@ -13,7 +13,7 @@ def said(tmp_path_factory):
     lines = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(demo, "FOLDER", folder)
-        patch.setattr(demo, "progress", lines.append)
+        patch.setattr(demo, "print_line", lines.append)
         demo.main()
     return "\n".join(lines), folder
 

@@ -42,7 +42,7 @@ print(json.dumps([(fate.outcome, fate.by) for fate in fates]))
 """
 CAUGHT_BY = [
     "tests/core/test_cones.py::test_what_lies_in_a_cone_stays_as_it_is[psd-0.0001]",
-    "tests/core/test_cones.py::test_what_lies_in_a_cone_stays_as_it_is[both-0.0001]",
+    "tests/core/test_splitting.py::test_the_positive_part_keeps_small_eigenvalues",
     "tests/estimators/test_immigrate_cv.py::"
     "test_the_automatic_width_is_an_eighth_of_the_median_distance",
 ]
