@@ -14,6 +14,7 @@ import pytest
 from cli.tables import csv_text, xor_table
 
 import immigrate
+from immigrate import durations
 from immigrate.cli.comparison import Comparison, corrected_p
 from immigrate.cli.tables import chosen_pairs
 from immigrate.persistence import load_model, read_model, save_model
@@ -271,13 +272,14 @@ def test_equal_scores_are_a_tie():
     assert corrected_p(np.zeros(5), 0.1) == 1.0
 
 
-def test_a_wide_table_is_screened_and_that_is_said(run, tmp_path):
+def test_a_wide_table_is_screened_and_that_is_said(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(durations, "MOST_FEATURES_UNSCREENED", 20)
     rng = np.random.default_rng(0)
-    noise = pd.DataFrame(rng.normal(size=(80, 157)).round(2)).add_prefix("g")
+    noise = pd.DataFrame(rng.normal(size=(80, 18)).round(2)).add_prefix("g")
     (tmp_path / "t.csv").write_text(csv_text(pd.concat([noise, xor_table()], axis=1)))
     ended = run("fit", "t.csv", "--target", "outcome", "--out", "m.model")
     assert ended.code == 0
-    assert "note: With 160 features the model is screened: at most 100 of them" in ended.err
+    assert "note: With 21 features the model is screened: at most 100 of them" in ended.err
     assert run("predict", "m.model", "t.csv").code == 0
 
 

@@ -77,18 +77,18 @@ def test_folds_leave_two_samples_of_every_class(n_smallest):
 
 
 def test_any_splitter_will_do():
-    X, y = make_xor(40, 3, noise=0.1, random_state=0)
+    X, y = make_xor(24, 3, noise=0.1, random_state=0)
     one_out = Report.of(X, y, quick(), cv=LeaveOneOut()).summary["performance"]
-    assert one_out["n_folds"] == 40
-    assert np.sum(one_out["confusion"]) == 40
+    assert one_out["n_folds"] == 24
+    assert np.sum(one_out["confusion"]) == 24
     again = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
-    assert np.sum(Report.of(X, y, quick(), cv=again).summary["performance"]["confusion"]) == 40
+    assert np.sum(Report.of(X, y, quick(), cv=again).summary["performance"]["confusion"]) == 24
     some = ShuffleSplit(2, test_size=0.25, random_state=0)
     report = Report.of(X, y, quick(), cv=some)
     found = report.summary["performance"]
-    assert found["n_never_held_out"] == 40 - np.sum(found["confusion"]) > 0
+    assert found["n_never_held_out"] == 24 - np.sum(found["confusion"]) > 0
     assert f"{found['n_never_held_out']} samples are held out by no fold" in report.html()
-    listed = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
+    listed = [(np.arange(12), np.arange(12, 24)), (np.arange(12, 24), np.arange(12))]
     assert Report.of(X, y, quick(), cv=listed).summary["performance"]["n_folds"] == 2
 
 
