@@ -112,7 +112,7 @@ def test_weights_and_p_values_in_one_table():
 
 def test_pair_screen_keeps_a_pair_without_main_effects():
     """With room for a single feature beside it, only the pair screen can keep both."""
-    X, y = make_xor(200, 300, random_state=0)
+    X, y = make_xor(200, 100, random_state=0)
     by_feature = ImmigrateClassifier(screen=Screen("im4e", max_features=1)).fit(X, y)
     by_pair = ImmigrateClassifier(screen=Screen("pairs", max_features=1)).fit(X, y)
     assert len(by_feature.get_feature_names_out()) == 1
