@@ -155,9 +155,23 @@ def forget_examples(app: Sphinx) -> None:
     rmtree(Path(app.srcdir) / "reference" / "used", ignore_errors=True)
 
 
+def linked(app: Sphinx, env: Any, node: Any, content: Any) -> Any:
+    """The link of a public name that a docstring in another public module mentions by itself."""
+    if node.get("refdomain") != "py":
+        return None
+    name = node["reftarget"]
+    full = next((one for one, _ in public_names() if one.endswith(f".{name.split('.')[0]}")), None)
+    if full is None or name.startswith("immigrate."):
+        return None
+    target = full + name[len(name.split(".")[0]) :]
+    domain, page_of = env.get_domain("py"), node["refdoc"]
+    return domain.resolve_xref(env, page_of, app.builder, node["reftype"], target, node, content)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before the first one is read."""
     app.connect("builder-inited", forget_examples, priority=100)
     app.connect("builder-inited", write_pages)
     app.connect("autodoc-skip-member", is_foreign)
+    app.connect("missing-reference", linked)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
