@@ -39,8 +39,8 @@ ANSWERED, REFUSED = "answered", "refused"
 CHUNK = 250
 
 
-class Unheard(Warning):
-    """A category that nobody warns of: everything that is heard reaches the user too."""
+class NoWarning(Warning):
+    """A category that no warning has: every message reaches the user too."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ def outcome_of(seed: int, number: int) -> Outcome:
     """Draw a problem, fit, ask for everything that the estimator can say, and judge."""
     problem = drawn_problem(seed, number)
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, collected_warnings(Unheard) as heard:
+    with warnings.catch_warnings(record=True) as caught, collected_warnings(NoWarning) as messages:
         warnings.simplefilter("always")
         kind, story = _ending(problem)
     seconds = time.perf_counter() - start
     surprises = [
         f"{warning.category.__name__}: {warning.message} ({warning.filename}:{warning.lineno})"
         for warning in caught
-        if str(warning.message) not in heard and not str(warning.message).startswith(EXPLAINED)
+        if str(warning.message) not in messages and not str(warning.message).startswith(EXPLAINED)
     ]
     if kind in (ANSWERED, REFUSED) and surprises:
         kind, story = "warning", surprises[0]

@@ -111,17 +111,17 @@ def test_files(mutated: Iterable[str]) -> list[str]:
 def reach(files: Iterable[str]) -> list[Heard]:
     """What each test reaches in these files of the package, heard now or kept from before."""
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    asked = sorted(files)
-    for file in test_files(asked):
+    sources = sorted(files)
+    for file in test_files(sources):
         digest = hashlib.sha256((ROOT / file).read_bytes()).hexdigest()
-        if kept.get(file, {}).get("digest") == digest and kept[file]["asked"] == asked:
+        if kept.get(file, {}).get("digest") == digest and kept[file]["sources"] == sources:
             continue
         print(f"listening to {file}", flush=True)
-        kept[file] = {"digest": digest, "asked": asked, "tests": _in_child(file, asked)}
+        kept[file] = {"digest": digest, "sources": sources, "tests": _in_child(file, sources)}
         _keep(kept)
     return [
         Heard(file, name, test["seconds"], frozenset(test["reached"]))
-        for file in test_files(asked)
+        for file in test_files(sources)
         for name, test in kept[file]["tests"].items()
     ]
 
@@ -133,14 +133,14 @@ def _keep(kept: dict[str, Any]) -> None:
     os.replace(temporary, KEPT)
 
 
-def _in_child(file: str, asked: list[str]) -> dict[str, Any]:
+def _in_child(file: str, sources: list[str]) -> dict[str, Any]:
     """Run a file of tests in a child, because this process must not import the library."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         silence()
-        recorder = Recorder(asked)
+        recorder = Recorder(sources)
         try:
             pytest.main([file, *QUIET], plugins=[recorder])
             passed = {k: v for k, v in recorder.tests.items() if k not in recorder.failed}

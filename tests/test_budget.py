@@ -69,11 +69,11 @@ def test_the_house_finds_what_it_counts(tmp_path):
 
             both = _twice() + _twice()
 
-            class Told(Protocol):
-                def tell(self): ...
+            class Sounding(Protocol):
+                def sound(self): ...
 
             class Bell:
-                def tell(self):
+                def sound(self):
                     """Rings."""
             '''
         )

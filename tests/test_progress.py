@@ -63,7 +63,7 @@ def test_a_short_wait_says_nothing(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_stages_come_first_and_only_the_outermost_pulse_is_told():
+def test_stages_come_first_and_only_the_outermost_line_reports():
     outer, inner = [], []
     clock = iter([0.0, 5.0, 50.0])
     with reporting_progress(ProgressLine(outer.append, clock=lambda: next(clock))):
@@ -122,7 +122,7 @@ def test_a_long_test_says_how_far_it_is(monkeypatch, capsys):
     assert "null model" in capsys.readouterr().err
 
 
-def test_a_pulse_that_cannot_end_does_not_silence_the_next_one():
+def test_a_line_that_cannot_be_wiped_does_not_silence_the_next_one():
     class Broken(ProgressLine):
         def end(self):
             raise KeyboardInterrupt

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Listener:
-    """Collects messages of warnings; those of category `unsaid` do not reach the user."""
+    """Collects messages of warnings; those of category `hidden` do not reach the user."""
 
-    unsaid: type[Warning]
-    heard: list[str] = field(default_factory=list)
+    hidden: type[Warning]
+    messages: list[str] = field(default_factory=list)
 
 
 # Of this thread, the innermost last.
@@ -26,9 +26,9 @@ _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("_listeners", default=
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn as if from the first caller outside this package."""
     for listener in reversed(_listeners.get()):
-        if issubclass(category, listener.unsaid):
+        if issubclass(category, listener.hidden):
             return
-        listener.heard.append(message)
+        listener.messages.append(message)
     level, frame = 2, sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("immigrate."):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
@@ -36,21 +36,21 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 @contextmanager
-def collected_warnings(unsaid: type[Warning]) -> Iterator[list[str]]:
-    """Collect the messages of `warn_user` in this thread; those of category `unsaid` end here.
+def collected_warnings(hidden: type[Warning]) -> Iterator[list[str]]:
+    """Collect the messages of `warn_user` in this thread; those of category `hidden` end here.
 
     All others reach the user as well. ``warnings.catch_warnings`` would change the filters of the
     whole process: each of two threads would collect the warnings of the other.
     """
-    listener = Listener(unsaid)
+    listener = Listener(hidden)
     token = _listeners.set((*_listeners.get(), listener))
     try:
-        yield listener.heard
+        yield listener.messages
     finally:
         _listeners.reset(token)
 
 
-# Of this thread: takes lines of progress; standard output where nobody does.
+# Of this thread: takes lines of progress; None is standard output.
 _line_listener: ContextVar[Callable[[str], None] | None] = ContextVar(
     "_line_listener", default=None
 )
@@ -86,7 +86,7 @@ class ProgressLine:
 
     Parameters
     ----------
-    tell : callable or None
+    write : callable or None
         Takes the lines; None is standard error.
 
     Examples
@@ -102,11 +102,11 @@ class ProgressLine:
 
     def __init__(
         self,
-        tell: Callable[[str], None] | None = None,
+        write: Callable[[str], None] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._tell, self._clock = tell, clock
+        self._write, self._clock = write, clock
         self._begun, self._due, self._width = clock(), SILENT_SECONDS, 0
 
     def beat(self, *stages: str) -> None:
@@ -115,11 +115,11 @@ class ProgressLine:
         if elapsed < self._due:
             return
         line = f"immigrate: {elapsed:.0f} s: {', '.join(stages)}"
-        is_watched = self._tell is None and sys.stderr.isatty()
+        is_watched = self._write is None and sys.stderr.isatty()
         # Lines that stay, in a notebook or a log, come at doubled intervals.
         self._due = elapsed + SILENT_SECONDS if is_watched else 2 * elapsed
-        if self._tell is not None:
-            self._tell(line)
+        if self._write is not None:
+            self._write(line)
         elif is_watched:
             print(f"\r{line:{self._width}}", end="", file=sys.stderr, flush=True)
             self._width = len(line)
@@ -133,12 +133,12 @@ class ProgressLine:
 
 
 class Run:
-    """The number of threads, and who is told how far a long stage is.
+    """The number of threads, and where a long stage reports its progress.
 
     Examples
     --------
     >>> from immigrate.progress import Run
-    >>> run = Run(say=print, seconds_between=0.0)
+    >>> run = Run(write=print, seconds_between=0.0)
     >>> run.stage = "null model"
     null model
     >>> run.tick(3, 4)
@@ -148,11 +148,11 @@ class Run:
     def __init__(
         self,
         n_jobs: int | None = None,
-        say: Callable[[str], None] | None = None,
+        write: Callable[[str], None] | None = None,
         seconds_between: float = 3.0,
     ) -> None:
         self.n_jobs, self._stage = n_jobs, ""
-        self._say, self._pause, self._last = say, seconds_between, time.monotonic()
+        self._write, self._pause, self._last = write, seconds_between, time.monotonic()
 
     @property
     def stage(self) -> str:
@@ -162,31 +162,32 @@ class Run:
     @stage.setter
     def stage(self, name: str) -> None:
         self._stage = name
-        self._tell(name)
+        self._report(name)
 
     def tick(self, done: int, total: int) -> None:
         """Part of a stage is done; reported if nothing was reported for a while."""
-        self._tell(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
+        self._report(f"{self.stage}, {done / total:.0%}".replace("%", " %"))
 
-    def _tell(self, text: str) -> None:
-        if self._say is None or time.monotonic() - self._last < self._pause:
+    def _report(self, text: str) -> None:
+        if self._write is None or time.monotonic() - self._last < self._pause:
             return
         self._last = time.monotonic()
-        self._say(text)
+        self._write(text)
 
 
 ALONE = Run()
 """One thread, and no lines of progress."""
 
 
-# Of this thread: who is told, and within which stages; nobody where `verbose` says more.
-_pulse: ContextVar[ProgressLine | None] = ContextVar("_pulse", default=None)
+# Of this thread: the line that reports progress, and the stages that it names; None where
+# `verbose` prints more.
+_line: ContextVar[ProgressLine | None] = ContextVar("_line", default=None)
 _stages: ContextVar[tuple[str, ...]] = ContextVar("_stages", default=())
 _is_waiting: ContextVar[bool] = ContextVar("_is_waiting", default=False)
 
 
 @contextmanager
-def reporting_progress(pulse: ProgressLine | None) -> Iterator[None]:
+def reporting_progress(line: ProgressLine | None) -> Iterator[None]:
     """Inside the block, `report_progress` speaks through this line; the outermost counts."""
     if _is_waiting.get():
         yield
@@ -194,16 +195,16 @@ def reporting_progress(pulse: ProgressLine | None) -> Iterator[None]:
     stages = _stages.get()
     try:
         _is_waiting.set(True)
-        _pulse.set(pulse)
+        _line.set(line)
         _stages.set(())
         yield
     finally:
-        # These first: should wiping the line fail, the next fit must be heard all the same.
+        # These first: should wiping the line fail, the next fit must be reported all the same.
         _is_waiting.set(False)
-        _pulse.set(None)
+        _line.set(None)
         _stages.set(stages)
-        if pulse is not None:
-            pulse.end()
+        if line is not None:
+            line.end()
 
 
 @contextmanager
@@ -218,6 +219,6 @@ def progress_stage(stage: str) -> Iterator[None]:
 
 def report_progress(step: str) -> None:
     """A step of a fit is done, for whose end the user may be waiting."""
-    pulse = _pulse.get()
-    if pulse is not None:
-        pulse.beat(*_stages.get(), step)
+    line = _line.get()
+    if line is not None:
+        line.beat(*_stages.get(), step)

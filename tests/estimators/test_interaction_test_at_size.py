@@ -112,8 +112,8 @@ def test_a_long_stage_shows_how_far_it_is(monkeypatch, capsys):
 
 
 def _impatient(init):
-    def made(self, n_jobs=None, say=None, seconds_between=0.0):
-        init(self, n_jobs, say, 0.0)
+    def made(self, n_jobs=None, write=None, seconds_between=0.0):
+        init(self, n_jobs, write, 0.0)
 
     return made
 

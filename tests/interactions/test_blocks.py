@@ -161,29 +161,29 @@ def test_all_rows_and_chosen_ones_are_not_kept(rows):
 
 
 def test_progress_is_told_for_each_of_several_blocks():
-    told = []
+    lines = []
 
     class Told(Run):
         def tick(self, done, total):
-            told.append((done, total))
+            lines.append((done, total))
 
     slices = [slice(0, 2), slice(2, 4), slice(4, 5)]
     for count, expected in [(1, []), (2, [(1, 2), (2, 2)]), (3, [(1, 3), (2, 3), (3, 3)])]:
-        told.clear()
+        lines.clear()
         found = list(mapped_rows(lambda rows: rows.stop, slices[:count], Told(1)))
         assert found == [2, 4, 5][:count]
-        assert told == expected
+        assert lines == expected
 
 
 def test_progress_is_told_every_three_seconds(monkeypatch):
-    now, told = [100.0], []
+    now, lines = [100.0], []
     monkeypatch.setattr("immigrate.progress.time.monotonic", lambda: now[0])
-    run = Run(say=told.append)
+    run = Run(write=lines.append)
     run.stage = "screen"
     for second in (1.0, 2.9, 3.0, 5.9, 6.0, 8.9):
         now[0] = 100.0 + second
         run.tick(int(10 * second), 100)
-    assert told == ["screen, 30 %", "screen, 60 %"]
+    assert lines == ["screen, 30 %", "screen, 60 %"]
 
 
 @pytest.mark.parametrize("n_columns", [1, 4, 10**9])

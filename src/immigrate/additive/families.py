@@ -63,7 +63,7 @@ class Family(Protocol):
         """Variance and fourth cumulant of the weighted residual of logit c, each (n,)."""
         ...
 
-    def within(self, Y: Array) -> Array:
+    def variance_within(self, Y: Array) -> Array:
         """Variance of the single outcomes of which Y (any shape) is the mean."""
         ...
 
@@ -121,7 +121,7 @@ class Classes(Family):
         v = mu[:, c] * (1 - mu[:, c])
         return weight * v, weight * v * (1 - 6 * v)
 
-    def within(self, Y: Array) -> Array:
+    def variance_within(self, Y: Array) -> Array:
         """Labels that are means over the copies of a sample vary within it."""
         return Y * (1 - Y)
 
@@ -171,7 +171,7 @@ class Numbers(Family):
         """Of normal residuals of variance 1."""
         return weight, np.zeros(len(weight))
 
-    def within(self, Y: Array) -> Array:
+    def variance_within(self, Y: Array) -> Array:
         """Nothing is known of it."""
         return np.zeros_like(Y)
 

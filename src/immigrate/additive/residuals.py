@@ -82,7 +82,7 @@ def known_contrasts(
         moved = np.tensordot(Z, inverse.steps(gradient), (1, 0))
     forms = inverse.forms()
     r = e - family.moved(mu, moved)
-    size = weight @ (r**2 + family.within(Y)).reshape(len(r), -1)
+    size = weight @ (r**2 + family.variance_within(Y)).reshape(len(r), -1)
     contrasts = []
     for c, (explained, n_explained) in enumerate(forms):
         variance, fourth_cumulant = family.cumulants(mu, weight, c)

@@ -135,8 +135,8 @@ def commands() -> typer.Typer:
     return app
 
 
-def _version(is_asked: bool) -> None:
-    if is_asked:
+def _version(is_given: bool) -> None:
+    if is_given:
         print(f"immigrate {__version__}")
         raise typer.Exit
 

@@ -54,29 +54,29 @@ def command(
 ) -> Work:
     """Accuracy of the library and of its peers on the same folds."""
     reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    asked = table_options("compare", table, target, reading, drop, categorical, outcome)
-    return partial(show_comparison, asked, folds, repeats, seed, jobs, csv)
+    source = table_options("compare", table, target, reading, drop, categorical, outcome)
+    return partial(show_comparison, source, folds, repeats, seed, jobs, csv)
 
 
 def show_comparison(
-    asked: TableOptions, folds: int, repeats: int, seed: int, jobs: int | None, csv: Path | None
+    source: TableOptions, folds: int, repeats: int, seed: int, jobs: int | None, csv: Path | None
 ) -> None:
     """Cross-validate all methods, and say who is shown to be better than whom."""
     from immigrate.table import left_out, messages
 
-    check_outputs(csv, inputs=(asked.path,))
-    read = asked.read()
-    X, y = read.frame.drop(columns=asked.target), read.frame[asked.target]
+    check_outputs(csv, inputs=(source.path,))
+    read = source.read()
+    X, y = read.frame.drop(columns=source.target), read.frame[source.target]
     for text in messages(left_out(X)):
         note(text)
-    with working("comparison") as tell:
+    with working("comparison") as show_progress:
         from immigrate.cli.comparison import Comparison
         from immigrate.estimators.default_model import words_of_screen
 
         if words_of_screen(X.shape[1]):
             note(words_of_screen(X.shape[1]))
         comparison = Comparison.of(
-            X, y, folds=folds, repeats=repeats, seed=seed, jobs=jobs, tell=tell
+            X, y, folds=folds, repeats=repeats, seed=seed, jobs=jobs, show_progress=show_progress
         )
     show(comparison.heading)
     show_table(comparison.header, comparison.rows())

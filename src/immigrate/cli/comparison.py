@@ -124,7 +124,7 @@ class Comparison:
         repeats: int,
         seed: int,
         jobs: int | None,
-        tell: Callable[[str], None],
+        show_progress: Callable[[str], None],
     ) -> Self:
         """Fit all methods on all folds."""
         labels = read_classes(y)
@@ -147,7 +147,7 @@ class Comparison:
         rows = []
         for row in Parallel(n_jobs=jobs, return_as="generator")(work):
             rows.append(row)
-            tell(f"comparison: {len(rows)} of {len(work)} fits, last {row['method']}")
+            show_progress(f"comparison: {len(rows)} of {len(work)} fits, last {row['method']}")
         share = float(np.mean([len(test) / len(train) for train, test in splits]))
         return cls(pd.DataFrame(rows), share, folds, repeats)
 

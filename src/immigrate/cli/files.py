@@ -222,14 +222,14 @@ def _check_is_workbook(content: bytes, name: str) -> None:
             )
 
 
-def _chosen_sheet(sheets: Sequence[str], told: str, name: str) -> str:
-    if not told:
+def _chosen_sheet(sheets: Sequence[str], given: str, name: str) -> str:
+    if not given:
         return sheets[0]
-    if told not in sheets:
-        near = nearest(told, sheets)
+    if given not in sheets:
+        near = nearest(given, sheets)
         hint = f" Did you mean '{near}'?" if near else ""
-        raise CommandError(f"{name} has no sheet '{told}'.{hint} Sheets: {listed(sheets)}.")
-    return told
+        raise CommandError(f"{name} has no sheet '{given}'.{hint} Sheets: {listed(sheets)}.")
+    return given
 
 
 def _from_cells(

@@ -56,22 +56,22 @@ def command(
 ) -> Work:
     """Fit a classifier on all rows and store it."""
     reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    asked = table_options("fit", table, target, reading, drop, categorical, outcome)
+    source = table_options("fit", table, target, reading, drop, categorical, outcome)
     if out is None:
         raise UsageError(
             "where should the model go? Say so with --out, as in: "
             f"immigrate fit {table} --target {target} --out {table.stem}.model"
         )
-    return partial(write_model, asked, out, boosted, jobs)
+    return partial(write_model, source, out, boosted, jobs)
 
 
-def write_model(asked: TableOptions, out: Path, boosted: bool, jobs: int | None) -> None:
+def write_model(source: TableOptions, out: Path, boosted: bool, jobs: int | None) -> None:
     """Fit on all rows and store."""
     from immigrate.cli.tables import without_dates
 
-    check_outputs(out, inputs=(asked.path,))
-    read = asked.read()
-    X = without_dates(read.frame.drop(columns=asked.target))
+    check_outputs(out, inputs=(source.path,))
+    read = source.read()
+    X = without_dates(read.frame.drop(columns=source.target))
     with working("fit"):
         from immigrate.estimators.default_model import default_model, words_of_screen
         from immigrate.persistence import save_model
@@ -79,12 +79,12 @@ def write_model(asked: TableOptions, out: Path, boosted: bool, jobs: int | None)
         if words_of_screen(X.shape[1]):
             note(words_of_screen(X.shape[1]))
         model = default_model(X.shape[1], boosted=boosted, n_jobs=jobs, verbose=True)
-        model.fit(X, read.frame[asked.target])
+        model.fit(X, read.frame[source.target])
         # Progress was for this command; whoever loads the model did not ask for it.
         with writing(out):
-            save_model(model.set_params(verbose=False), out, target=asked.target)
+            save_model(model.set_params(verbose=False), out, target=source.target)
     classes = ", ".join(str(one) for one in model.classes_)
-    show(f"{type(model).__name__} for '{asked.target}' ({classes}), {len(X)} rows.")
+    show(f"{type(model).__name__} for '{source.target}' ({classes}), {len(X)} rows.")
     show("What the model uses most. Weights are no evidence: see immigrate test.")
     show_table(["feature or pair", "share of all weights"], largest_weights(model))
     show(f"model: {out}")

@@ -63,30 +63,30 @@ def command(
     from immigrate.cli.tables import TestOptions
 
     reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    asked = table_options("report", table, target, reading, drop, categorical, outcome)
+    source = table_options("report", table, target, reading, drop, categorical, outcome)
     options = TestOptions(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
-    return partial(write_report, asked, options, out, title)
+    return partial(write_report, source, options, out, title)
 
 
-def write_report(asked: TableOptions, options: TestOptions, out: Path | None, title: str) -> None:
+def write_report(source: TableOptions, options: TestOptions, out: Path | None, title: str) -> None:
     """Write the page and print its answers, and what it left out."""
     if options.outcome == "number":
         raise CommandError(
             "the report explains classes; immigrate test --outcome number tests numbers."
         )
-    out = out or default_page(asked.path)
-    check_outputs(out, inputs=(asked.path,))
+    out = out or default_page(source.path)
+    check_outputs(out, inputs=(source.path,))
     if out.suffix.lower() not in ENDINGS:
         note(f"{out} will hold a web page, whatever its name says; call it {out.stem}.html.")
-    read = asked.read()
-    parameters = options.parameters(list(read.frame.columns.drop(asked.target)))
+    read = source.read()
+    parameters = options.parameters(list(read.frame.columns.drop(source.target)))
     with working("report"):
         from immigrate import InteractionTest
         from immigrate.report import Report
 
         page = Report.of(
             read.frame,
-            asked.target,
+            source.target,
             title=title or read.name,
             test=InteractionTest(**parameters),
             n_jobs=options.jobs,

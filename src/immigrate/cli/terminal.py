@@ -163,10 +163,10 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     """
     with (
         _noted(),
-        _progress(what) as tell,
-        progress_goes_to(tell),
+        _progress(what) as show_progress,
+        progress_goes_to(show_progress),
     ):
-        yield tell
+        yield show_progress
 
 
 @contextlib.contextmanager
@@ -191,20 +191,20 @@ def _progress(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: bar.update(task, description=one_line(text))
 
 
-class Unheard(Warning):
-    """A category that no warning has: all are to be heard."""
+class NoWarning(Warning):
+    """A category that no warning has: none is hidden."""
 
 
 @contextlib.contextmanager
 def _noted() -> Iterator[None]:
     """Say afterwards what the library warned of; other libraries warn those who call them."""
-    with warnings.catch_warnings(), collected_warnings(unsaid=Unheard) as heard:
-        # Those of other libraries; ours are heard by `heard_warnings`, whatever the filters are.
+    with warnings.catch_warnings(), collected_warnings(hidden=NoWarning) as messages:
+        # Those of other libraries; ours are collected whatever the filters are.
         warnings.simplefilter("ignore")
         try:
             yield
         finally:
-            for text in dict.fromkeys(heard):
+            for text in dict.fromkeys(messages):
                 note(text)
 
 

@@ -79,20 +79,20 @@ def command(
 
     reading = reading_options(delimiter, decimal, encoding, sheet, missing)
     # The test takes numbers for classes by itself.
-    asked = table_options("test", table, target, reading, drop, categorical, Outcome.auto)
+    source = table_options("test", table, target, reading, drop, categorical, Outcome.auto)
     options = TestOptions(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
-    return partial(run_test, asked, options, csv, json)
+    return partial(run_test, source, options, csv, json)
 
 
 def run_test(
-    asked: TableOptions, options: TestOptions, csv: Path | None, json: Path | None
+    source: TableOptions, options: TestOptions, csv: Path | None, json: Path | None
 ) -> None:
     """Test, print what was found, write what was asked for."""
     from immigrate.cli.tables import without_dates
 
-    check_outputs(csv, json, inputs=(asked.path,))
-    read = asked.read()
-    X = without_dates(read.frame.drop(columns=asked.target))
+    check_outputs(csv, json, inputs=(source.path,))
+    read = source.read()
+    X = without_dates(read.frame.drop(columns=source.target))
     names = list(X.columns)
     if len(names) < 2:
         raise CommandError(
@@ -104,14 +104,14 @@ def run_test(
         from immigrate import InteractionTest
 
         tested = InteractionTest(**parameters, n_jobs=options.jobs, verbose=1)
-        tested.fit(X, read.frame[asked.target])
+        tested.fit(X, read.frame[source.target])
     show(tested.summary())
     show_evidence(tested)
     if csv is not None:
         write_text(csv, spreadsheet_csv(evidence(tested)))
         show(f"evidence: {csv}")
     if json is not None:
-        write_json(json, as_json(tested, read.name, asked.target))
+        write_json(json, as_json(tested, read.name, source.target))
         show(f"evidence: {json}")
 
 

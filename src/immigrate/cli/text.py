@@ -102,7 +102,7 @@ def _check_is_text(content: bytes, name: str) -> None:
         )
 
 
-def chosen_delimiter(text: str, told: str = "") -> str:
+def chosen_delimiter(text: str, given: str = "") -> str:
     r"""The delimiter that cuts most records into as many cells as the header.
 
     Examples
@@ -111,10 +111,10 @@ def chosen_delimiter(text: str, told: str = "") -> str:
     >>> chosen_delimiter("size, cm;weight, kg\n1,5;2,5\n1,7;2,9\n")
     ';'
     """
-    if told:
-        delimiter = TYPED.get(told, told)
+    if given:
+        delimiter = TYPED.get(given, given)
         if len(delimiter) != 1:
-            raise CommandError(f"--delimiter takes one character, or 'tab'; got '{told}'.")
+            raise CommandError(f"--delimiter takes one character, or 'tab'; got '{given}'.")
         return delimiter
     fits = {delimiter: _fit(text, delimiter) for delimiter in DELIMITERS}
     # A table of one column has none.

@@ -238,8 +238,10 @@ def stratified_sample(
     counts = computed(each(class_counts, range(len(tables)), labels))
     wanted = chosen_rows(counts, n_samples, random_state)
     # Partitions of which nothing is wanted are not read.
-    asked = [row for row in zip(range(len(tables)), tables, labels, weights, wanted) if row[-1]]
-    found = computed(each(taken_rows, *zip(*asked)))
+    parts_to_read = [
+        row for row in zip(range(len(tables)), tables, labels, weights, wanted) if row[-1]
+    ]
+    found = computed(each(taken_rows, *zip(*parts_to_read)))
     classes = np.concatenate([part[1] for part in found])
     return Drawn(
         stacked([part[0] for part in found]),

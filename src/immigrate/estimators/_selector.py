@@ -248,7 +248,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         elif table.feature_names is not None:
             X = pd.DataFrame(X, columns=table.feature_names)
         # Said already, about the table as the user gave it.
-        with collected_warnings(unsaid=ColumnWarning):
+        with collected_warnings(hidden=ColumnWarning):
             return importances(self.estimator_, X, y, sample_weight)
 
     @property

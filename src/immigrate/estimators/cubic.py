@@ -277,10 +277,10 @@ def triple_table(W: Array, triples: Codes, weights: Array, names: Any) -> pd.Dat
     """Every feature, pair and triple with its weight, the largest first."""
     names = np.asarray([*names, None], dtype=object)
     a, b = np.triu_indices(len(W))
-    nobody = len(W)  # the place of None among the names
+    no_feature = len(W)  # the place of None among the names
     places = np.concatenate(
         [
-            np.column_stack([a, np.where(a == b, nobody, b), np.full_like(a, nobody)]),
+            np.column_stack([a, np.where(a == b, no_feature, b), np.full_like(a, no_feature)]),
             triples,
         ]
     )

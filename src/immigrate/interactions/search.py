@@ -60,7 +60,7 @@ class Search:
     n_refined : int or None
         How many terms to test exactly after a scan of all; None leaves it to the p-values.
     run : Run
-        Threads, and who is told how far it is.
+        Threads, and where progress is reported.
     say : callable
         Takes one sentence after each stage.
     """

@@ -65,11 +65,11 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is not None:
         check_jobs(n_jobs)
-    asked = int(joblib.effective_n_jobs(n_jobs))
+    n = int(joblib.effective_n_jobs(n_jobs))
     if isinstance(get_active_backend()[0], LOCAL_BACKENDS):
-        return asked
+        return n
     # Of a cluster joblib counts all threads, here and in every worker; they are not our threads.
-    return 1 if n_jobs is None else min(asked, joblib.cpu_count())
+    return 1 if n_jobs is None else min(n, joblib.cpu_count())
 
 
 def run_in_order(task: Callable[[P], R], parts: Sequence[P], n_threads: int) -> list[R]:

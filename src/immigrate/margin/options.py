@@ -326,9 +326,9 @@ def plain_distances(X: Array, W: Array, _: ColumnDifferences) -> Array:
 def mixed_distances(X: Array, W: Array, differences: ColumnDifferences) -> Array:
     """Distances of some samples from all others, columns of any kind."""
     samples, form = differences.samples(X), LINEAR if W.ndim == 1 else QUADRATIC
-    everybody, distances = np.arange(len(X)), []
-    for i in _spread(everybody, MOST_ANCHORS):
-        d = differences(samples.take(everybody[[i]]), samples.take(np.delete(everybody, i)))
+    rows, distances = np.arange(len(X)), []
+    for i in _spread(rows, MOST_ANCHORS):
+        d = differences(samples.take(rows[[i]]), samples.take(np.delete(rows, i)))
         distances.append(form.distance(W, d)[0])
     return np.concatenate(distances)
 

@@ -189,9 +189,9 @@ def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
     """Mask of the features of the strongest pairs, in the order of the interaction test."""
     reader = data.reader
     # A column of one value is in no pair.
-    is_told = reader.is_used & ~reader.is_constant
-    if is_told.sum() < 2:
-        return is_told
+    is_varying = reader.is_used & ~reader.is_constant
+    if is_varying.sum() < 2:
+        return is_varying
     is_strong = np.zeros(data.values.shape[1], dtype=bool)
     count = None
     if data.weight is not None:
@@ -201,7 +201,7 @@ def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
         if not is_comparable(data.outcome.codes, count):
             return is_strong
     weight = None if count is None else SampleWeight(count, "count")
-    table = replace(data.features(is_told), weight=weight).counted()
+    table = replace(data.features(is_varying), weight=weight).counted()
     run = Run(n_jobs, report_progress, 0.0)
     # One round of the test: a screen needs the order of the pairs and no list of finds, so that
     # nothing is adjusted and alpha means nothing.
@@ -214,7 +214,7 @@ def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
     in_order = design.columns[tested.terms.ravel()]
     _, first = np.unique(in_order, return_index=True)
     strongest = in_order[np.sort(first)][:N_OF_PAIRS]
-    is_strong[np.flatnonzero(is_told)[strongest]] = True
+    is_strong[np.flatnonzero(is_varying)[strongest]] = True
     return is_strong
 
 

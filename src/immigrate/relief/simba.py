@@ -340,8 +340,8 @@ def _from_shares(x: Array, y: Codes) -> Array:
 def _members(is_known: Mask, y: Codes) -> Mask:
     """Samples behind the mean of each class, (k, n): its own, or all where none is known."""
     members = is_known & (np.arange(int(y.max()) + 1)[:, None] == y)
-    everybody = is_known if is_known.any() else np.ones_like(is_known)
-    members[~members.any(axis=1)] = everybody
+    all_samples = is_known if is_known.any() else np.ones_like(is_known)
+    members[~members.any(axis=1)] = all_samples
     return members
 
 

@@ -65,7 +65,8 @@ def summary(context: Context) -> dict[str, Any]:
     pairs = pair_columns(test, weights, names, is_separated)
     strongest = np.ravel([pairs["a"], pairs["b"]], "F").tolist()
     return {
-        "test": answer | {"alpha": context.asked.alpha, "settings": repr(context.asked)},
+        "test": answer
+        | {"alpha": context.unfitted_test.alpha, "settings": repr(context.unfitted_test)},
         "features": feature_columns(test, weights, importance, is_separated),
         "pairs": pairs,
         "samples": drawn_samples(context.table, strongest),

@@ -147,7 +147,7 @@ def _predicted(
     train, test = split
     predicted, probability, models = {}, {}, []
     # The page speaks of the columns of the whole table.
-    with collected_warnings(unsaid=ColumnWarning):
+    with collected_warnings(hidden=ColumnWarning):
         fits = _fitted_methods(estimator, rows_of(X, train), y[train], rows_of(X, test))
         for name, method, rows in fits:
             models.append(method)

@@ -97,8 +97,8 @@ class Context:
         The features as `model` reads them, whatever it keeps of the samples.
     test : InteractionTest or None
         Fitted on all samples; None where these are not independent.
-    asked : InteractionTest
-        The test that was asked for, not fitted.
+    unfitted_test : InteractionTest
+        The test with its options, not fitted.
     cv : int, splitter or iterable of splits
     n_jobs : int or None
     verbose : bool
@@ -116,7 +116,7 @@ class Context:
     model: Any
     table: Table
     test: InteractionTest | None
-    asked: InteractionTest
+    unfitted_test: InteractionTest
     cv: Any
     n_jobs: int | None
     verbose: bool

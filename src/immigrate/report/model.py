@@ -53,7 +53,10 @@ def model_summary(context: Context) -> dict[str, Any]:
         },
         "has_moved": bool(chosen.get("converged_", True) or len(model.objective_path_) > 1),
         "warnings": context.warned,
-        "choices": [*([context.choice] if context.choice else []), *words_of_test(context.asked)],
+        "choices": [
+            *([context.choice] if context.choice else []),
+            *words_of_test(context.unfitted_test),
+        ],
         "n_screened": model.column_reader_.is_used.sum() - model.get_support().sum(),
         "path": path,
     }

@@ -107,7 +107,7 @@ def explained_rows(given: ReportInput, fold: Fold, name: str) -> list[dict[str, 
     probability, codes = fold.probability[name], given.outcome.codes[fold.test]
     is_right = fold.predicted[name] == codes
     chosen = telling_rows(probability.max(axis=1), is_right)
-    with collected_warnings(unsaid=ColumnWarning):
+    with collected_warnings(hidden=ColumnWarning):
         rows = as_last_step_gets(fold.model, rows_of(given.X, fold.test[chosen]))
         explanation = model.explain(rows)
     parts = explanation.parts

@@ -233,7 +233,7 @@ def _check_test(test: Any) -> None:
 def _fitted_and_tested(
     given: ReportInput,
     estimator: Any,
-    asked: InteractionTest | None,
+    unfitted_test: InteractionTest | None,
     *,
     cv: Any,
     n_jobs: int | None,
@@ -257,13 +257,15 @@ def _fitted_and_tested(
     table = Table.of_values(reader, values, given.outcome).features(reader.is_used)
     # A test takes samples to be independent, and those of one group are not.
     is_tested = given.groups is None or len(pd.unique(given.groups)) == len(given.groups)
-    test, asked = None, InteractionTest() if asked is None else asked
+    test, unfitted_test = None, InteractionTest() if unfitted_test is None else unfitted_test
     if is_tested:
         if verbose:
             print_line(f"test of {model.n_features_in_} features and their pairs")
         # As many threads as the report, unless the user gave the test a number.
-        jobs = n_jobs if asked.n_jobs is None else asked.n_jobs
-        test = fitted_on_table(clone(asked).set_params(n_jobs=jobs, verbose=verbose), table)
+        jobs = n_jobs if unfitted_test.n_jobs is None else unfitted_test.n_jobs
+        test = fitted_on_table(
+            clone(unfitted_test).set_params(n_jobs=jobs, verbose=verbose), table
+        )
         test.column_reader_ = reader
     return Context(
         given=given,
@@ -272,7 +274,7 @@ def _fitted_and_tested(
         model=model,
         table=table,
         test=test,
-        asked=asked,
+        unfitted_test=unfitted_test,
         cv=(FOLDS_OF_WIDE if has_many else FOLDS) if cv is None else cv,
         n_jobs=n_jobs,
         verbose=verbose,
@@ -296,7 +298,7 @@ def _fitted(
     if is_free:
         last_step(estimator).set_params(n_jobs=n_jobs)
     # What there is to say about columns is in the summary.
-    with collected_warnings(unsaid=ColumnWarning) as heard:
+    with collected_warnings(hidden=ColumnWarning) as messages:
         if isinstance(estimator, Pipeline) and hasattr(X, "columns"):
             try:
                 model = clone(estimator).set_output(transform="pandas").fit(X, y)
@@ -307,4 +309,4 @@ def _fitted(
             model = estimator.fit(X, y)
     if is_free:
         last_step(model).set_params(n_jobs=None)
-    return model, list(dict.fromkeys(heard))
+    return model, list(dict.fromkeys(messages))
