@@ -17,6 +17,7 @@ from immigrate.interactions.adjustments import (
     unadjusted,
     westfall_young,
 )
+from immigrate.interactions.words import of_adjustment, of_level
 from immigrate.options import WestfallYoung
 
 P = np.array([0.04, 0.001, 0.3, 0.01, 0.9])
@@ -144,9 +145,11 @@ def test_draws_are_made_where_the_adjustment_takes_them():
 
 
 def test_words_name_the_error_that_is_controlled():
-    assert ADJUSTMENTS["holm"].sentence == (
+    assert of_adjustment(ADJUSTMENTS["holm"]) == (
         "Holm's method, which controls the family-wise error rate"
     )
-    assert ADJUSTMENTS["fdr_bh"].level(0.1) == "at a false discovery rate of 0.1"
-    assert ADJUSTMENTS[None].sentence == "no method: p-values are those of single tests"
-    assert ADJUSTMENTS[None].level(0.1) == ("at p up to 0.1, not adjusted for the number of tests")
+    assert of_level(ADJUSTMENTS["fdr_bh"], 0.1) == "at a false discovery rate of 0.1"
+    assert of_adjustment(ADJUSTMENTS[None]) == "no method: p-values are those of single tests"
+    assert of_level(ADJUSTMENTS[None], 0.1) == (
+        "at p up to 0.1, not adjusted for the number of tests"
+    )

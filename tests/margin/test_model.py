@@ -103,11 +103,11 @@ def test_left_out_samples_are_likelier_than_under_the_best_member(wine, mixture)
 def test_parts_add_up_to_the_lead_in_probability(wine, which):
     X, y = wine if which == "wine" else make_xor(120, 4, noise=0.1, random_state=0)
     model = ImmigrateClassifierCV(sigmas=[4.0, 1.0, 0.25], combine="mixture").fit(X, y)
-    split = model.model_.margin_split(np.asarray(X)[:20], 3)
+    explanation = model.explain(X[:20])
     proba = np.sort(model.predict_proba(X)[:20], axis=1)
-    np.testing.assert_allclose(split.margin, proba[:, -1] - proba[:, -2], atol=1e-9)
-    parts = split.terms.sum(axis=1) + sum(split.others.values())
-    np.testing.assert_allclose(parts, split.margin, atol=1e-9)
+    np.testing.assert_allclose(explanation.margin, proba[:, -1] - proba[:, -2], atol=1e-9)
+    parts = explanation.values.sum(axis=1)
+    np.testing.assert_allclose(parts, explanation.margin, atol=1e-9)
     assert len(model.explain(X[:2]).margin) == 2
 
 

@@ -13,7 +13,8 @@ from problems import FORMS, problems, random_problem
 from immigrate.core.couplings import class_probability
 from immigrate.kernels import Pieces
 from immigrate.kernels.numpy_pass import new_sample_scores
-from immigrate.margin.parts import AGAINST, PREDICTED, margin_parts, two_nearest, vote_slope
+from immigrate.margin.explanation import two_nearest, vote_slope
+from immigrate.margin.parts import AGAINST, PREDICTED, margin_parts
 
 any_form = pytest.mark.parametrize("form", FORMS)
 

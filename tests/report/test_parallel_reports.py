@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator
 
 from immigrate.outcomes import read_classes
 from immigrate.progress import collected_warnings, warn_user
-from immigrate.report.input import ReportInput
-from immigrate.report.report import _fitted
+from immigrate.report.input import ReportInput, fitted_clone
 from immigrate.table import ColumnWarning
 
 N_THREADS = 8
@@ -39,7 +38,7 @@ def test_each_report_has_the_warnings_of_its_own_fit():
     names = [str(i) for i in range(N_THREADS)]
     filters = list(warnings.filters)
     with ThreadPoolExecutor(N_THREADS) as pool:
-        warned = list(pool.map(lambda name: _fitted(Meeting(name), GIVEN)[1], names))
+        warned = list(pool.map(lambda name: fitted_clone(Meeting(name), GIVEN)[1], names))
     assert warned == [[f"about {name}"] for name in names]
     assert warnings.filters == filters
 

@@ -15,7 +15,7 @@ from immigrate.arrays import Array
 from immigrate.checks import check_count
 from immigrate.cluster.tables import mapped_rows
 from immigrate.core.couplings import class_probability
-from immigrate.margin.explanation import Explanation, named_explanation
+from immigrate.margin.explanation import Explanation, explained
 from immigrate.margin.model import MarginModel
 from immigrate.margin.problem import Fit
 from immigrate.progress import ProgressLine, reporting_progress
@@ -97,10 +97,11 @@ class ReferenceClassifier(ClassifierMixin, StoredEstimator):
         Explanation
         """
         check_count("n_neighbors", n_neighbors)
-        values, references = self._values(X), self.model_.references
-        split = self.model_.margin_split(values, n_neighbors, self.n_jobs)
-        names = checked_feature_names(self)[references.is_used]
-        return named_explanation(split, references, self.classes_, names)
+        values = self._values(X)
+        names = checked_feature_names(self)[self.model_.references.is_used]
+        return explained(
+            self.model_, values, self.classes_, names, n_neighbors=n_neighbors, n_jobs=self.n_jobs
+        )
 
     def _values(self, X: Any) -> Array:
         """The table as the fitted reader reads it; to be asked for before `model_` is."""

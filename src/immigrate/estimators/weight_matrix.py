@@ -78,18 +78,13 @@ class WeightMatrixModel(StoredEstimator):
         check_is_fitted(self)
         if top is not None:
             check_count("top", top)
-        weights = self._weights()
+        names, encoding = self.get_feature_names_out(), self.model_.references.encoding
+        W = self.model_.weights
+        # Sizes are added up and not weights: two levels with opposite weights are both used.
+        weights = interaction_table(encoding.folded(W), encoding.folded(np.abs(W)), names)
         if test is None:
             return weights.iloc[:top]
-        test = fitted_pair_test(test, self.get_feature_names_out())
-        return evidence_table(weights, test).iloc[:top]
-
-    def _weights(self) -> pd.DataFrame:
-        """The weights alone, the largest first."""
-        encoding, weights = self.model_.references.encoding, self.model_.weights
-        # Sizes are added up and not weights: two levels with opposite weights are both used.
-        size = encoding.folded(np.abs(weights))
-        return interaction_table(encoding.folded(weights), size, self.get_feature_names_out())
+        return evidence_table(weights, fitted_pair_test(test, names)).iloc[:top]
 
     def get_support(self, indices: bool = False) -> Mask | Codes:
         """Which features the model uses: all of them, or those that passed the screen.

@@ -144,17 +144,6 @@ class Adjustment:
     for_features: Adjustment | None = None
     draws: Draws | None = None
 
-    @property
-    def sentence(self) -> str:
-        """What was done and what it controls, as a paper says it."""
-        return self.method + (f", which controls the {self.error}" if self.error else "")
-
-    def level(self, alpha: float) -> str:
-        """At which level something was found."""
-        if not self.error:
-            return f"at p up to {alpha:g}, not adjusted for the number of tests"
-        return f"at a {self.error} of {alpha:g}"
-
 
 FAMILY_WISE, DISCOVERIES = "family-wise error rate", "false discovery rate"
 HOLM = Adjustment("holm", holm, "Holm's method", FAMILY_WISE)

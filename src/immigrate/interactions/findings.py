@@ -92,21 +92,6 @@ class EffectSource:
     pairs: tuple[Term, ...]
     strength: float | None
 
-    @property
-    def labels(self) -> NDArray[Any]:
-        """Class names, or numbers, of the samples."""
-        labels = self.table.outcome
-        if labels.numbers is not None:
-            return labels.numbers
-        return np.array([str(one) for one in labels.classes], dtype=object)[labels.codes]
-
-    @property
-    def covariates(self) -> list[str]:
-        """Names of the columns that are in the model and in no pair."""
-        if self.adjusted is None:
-            return []
-        return [str(name) for name, is_in in zip(self.table.reader.names, self.adjusted) if is_in]
-
     def measured(self, more: Sequence[Term] = (), design: Design | None = None) -> Effects:
         """The model of effects, with more pairs beside those found.
 

@@ -152,6 +152,10 @@ def pair_effect(effects: Effects, pair: Term) -> PairEffect:
             f"{names[0]} × {names[1]} has no effect to show: one of the two does not vary in the "
             "samples that effects are measured on."
         )
+    outcome = table.outcome
+    labels: NDArray[Any] | None = outcome.numbers
+    if labels is None:
+        labels = np.array([str(one) for one in outcome.classes], dtype=object)[outcome.codes]
     found, sizes = surface(effects.model, place), effects.measured([pair])[0]
     reach = -special.ndtri((1 - CONFIDENCE) / 2) * found.standard_error
     levels = [effects.model.design.levels[a] for a in place]
@@ -164,7 +168,7 @@ def pair_effect(effects: Effects, pair: Term) -> PairEffect:
     at = np.ix_(np.arange(len(found.value)), *orders)
     return PairEffect(
         axes=(axes[0], axes[1]),
-        classes=shown_outcomes(table.outcome),
+        classes=shown_outcomes(outcome),
         value=found.value[at],
         low=(found.value - reach)[at],
         high=(found.value + reach)[at],
@@ -173,8 +177,8 @@ def pair_effect(effects: Effects, pair: Term) -> PairEffect:
         size_low=float(sizes.low[0]),
         size_high=float(sizes.high[0]),
         direction=effects.pair_direction(pair),
-        labels=effects.source.labels,
-        is_number=table.outcome.numbers is not None,
+        labels=labels,
+        is_number=outcome.numbers is not None,
     )
 
 

@@ -24,7 +24,7 @@ from immigrate.additive.basis import (
 from immigrate.additive.levels import Levels
 from immigrate.additive.null_model import AdditiveModel
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.interactions.adjustments import adjustment_of
+from immigrate.interactions.adjustments import Adjustment, adjustment_of
 from immigrate.interactions.question import ORDER_NAMES
 from immigrate.kinds.circular import around
 from immigrate.outcomes import Labels
@@ -321,6 +321,19 @@ def of_power(detectable_size: float) -> str:
     )
 
 
+def of_adjustment(adjustment: Adjustment) -> str:
+    """What was done to p-values and what it controls, as a paper says it."""
+    controlled = f", which controls the {adjustment.error}" if adjustment.error else ""
+    return adjustment.method + controlled
+
+
+def of_level(adjustment: Adjustment, alpha: float) -> str:
+    """At which level something was found."""
+    if not adjustment.error:
+        return f"at p up to {alpha:g}, not adjusted for the number of tests"
+    return f"at a {adjustment.error} of {alpha:g}"
+
+
 def plain_summary(found: Findings) -> str:
     """The answer: which features, which terms, how sure, how large and which way."""
     return "\n".join([*_of_features(found), *_of_terms(found), *_of_the_measures(found)])
@@ -388,7 +401,8 @@ def methods_paragraph(found: Findings) -> str:
     fitted, model, labels = found.parameters, found.additive_model, found.effects.table.outcome
     name, is_number = ORDER_NAMES[fitted["order"]], labels.numbers is not None
     regression = "logistic" if len(labels.classes) == 2 else "multinomial logistic"
-    covariates = found.effects.covariates
+    names, adjusted = found.effects.table.reader.names, found.effects.adjusted
+    covariates = [] if adjusted is None else [str(names[j]) for j in np.flatnonzero(adjusted)]
     sentences = [
         f"We tested {found.n_tests} {name}s of features for a departure from additivity "
         f"(InteractionTest, immigrate {__version__}).",
@@ -403,7 +417,7 @@ def methods_paragraph(found: Findings) -> str:
         "residuals of the null model, combined from several forms by the Cauchy method"
         + (", with variances estimated from the residuals." if is_number else "."),
         f"P-values were adjusted for {found.n_tests} tests by "
-        f"{adjustment_of(fitted['adjust']).sentence} (alpha = {fitted['alpha']:g}).",
+        f"{of_adjustment(adjustment_of(fitted['adjust']))} (alpha = {fitted['alpha']:g}).",
     ]
     if fitted["stepwise"]:
         sentences.append(

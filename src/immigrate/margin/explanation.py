@@ -1,22 +1,33 @@
-"""Predictions explained: what pulls a row to its class, in names and words."""
+"""Predictions explained: what pulls a row to its class, in names and words.
+
+A model with several members has several margins (:mod:`immigrate.margin.parts`). A slope says what
+a margin of 1 of a member comes to in the margin that is explained.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
-from immigrate.margin.parts import MarginSplit
+from immigrate.core.couplings import class_probability
+from immigrate.core.forms import Cubic
+from immigrate.kernels import ClassScores
+from immigrate.margin.model import RULES, MarginModel
+from immigrate.margin.parts import MarginParts
 from immigrate.margin.references import References
 
 # What a row is compared with, by the name of the column that says where it is.
 REFERENCES = {"training_row": "training rows", "prototype": "prototypes"}
+# tanh is 1 in float64 beyond half of this.
+LARGEST_RATIO = 40.0
 # Rows that a printed explanation shows.
 MOST_PRINTED = 5
 IN_WORDS = {
@@ -169,26 +180,230 @@ class Explanation:
         return f"<Explanation of {len(self)} rows in {self.values.shape[1]} parts>"
 
 
-def named_explanation(
-    split: MarginSplit, references: References, classes: np.ndarray, names: Any
+def explained(
+    model: MarginModel,
+    X: Array,
+    labels: np.ndarray,
+    names: Any,
+    *,
+    n_neighbors: int,
+    n_jobs: int | None = None,
 ) -> Explanation:
-    """A split margin with the labels and names of the user's table.
+    """The margins of new samples, as they were read, in parts.
+
+    Of several members it is the lead of a class in probability. A probability is no sum over
+    terms, but the difference of two probabilities is the margin of a member times a slope
+    that is not below 0, and so the sum of the slope times each part of that margin. What
+    voting for one class only adds to that is the part "rounding".
 
     Parameters
     ----------
-    split : MarginSplit
-    references : References
-        What the rows were compared with.
-    classes : ndarray
+    model : MarginModel
+    X : ndarray of shape (n_rows, p)
+    labels : ndarray
         Class labels.
     names : sequence of str
         Names of the features in use.
+    n_neighbors : int
+    n_jobs : int or None
     """
-    predicted, against = classes[split.classes]
-    values = np.column_stack([split.terms, *split.others.values()])
-    terms = term_table(split.features, list(split.others), names)
-    neighbours = neighbour_table(split, references, classes)
-    return Explanation(predicted, against, split.margin, terms, values, neighbours)
+    many = model.point_scores(X, n_jobs)
+    if model.decision == "score":
+        classes = two_nearest(getattr(many[0], RULES[model.rule]))
+    else:
+        *_, share = model.running_shares(many)
+        classes = two_nearest(-share)
+    members = weighed_margins(model, many, classes)
+    size = np.sum([np.abs(one.weights) for one in members], axis=0)
+    features, place, factor = used_terms(model.references, size)
+    margin, crowding, terms, *neighbours = summed_parts(
+        model.references, X, members, classes, place, n_neighbors
+    )
+    others = {"crowding": crowding} if any(one.rule == "energy" for one in members) else {}
+    if model.decision == "hard vote":
+        *_, soft_share = replace(model, decision="vote").running_shares(many)
+        others["rounding"] = lead(share, classes) - lead(soft_share, classes)
+        margin = margin + others["rounding"]
+    predicted, against = labels[classes]
+    return Explanation(
+        predicted,
+        against,
+        margin,
+        term_table(features, list(others), names),
+        np.column_stack([factor * terms, *others.values()]),
+        neighbour_table(neighbours, classes, model.references, labels),
+    )
+
+
+def two_nearest(score: Array) -> Codes:
+    """Class with the smallest score of each row and its runner-up, (2, r); of ties the first."""
+    rows, nearest = np.arange(len(score)), score.argmin(axis=1)
+    others = score.copy()
+    others[rows, nearest] = np.inf
+    return np.array([nearest, others.argmin(axis=1)])
+
+
+class WeighedMargin(NamedTuple):
+    """A margin with what it comes to in the margin of the model.
+
+    Attributes
+    ----------
+    weights : ndarray
+    sigma : float
+    rule : {"distance", "energy"}
+    share : float
+        Of the votes.
+    slope : ndarray of shape (n_rows,)
+        What a margin of 1 adds to the margin of the model.
+    """
+
+    weights: Array
+    sigma: float
+    rule: str
+    share: float
+    slope: Array
+
+    def counted(self, parts: MarginParts, rows: slice) -> MarginParts:
+        """The parts of some rows as they count in the margin of the model."""
+        if self.rule == "distance":
+            # The expected distance has no entropy, so that its parts alone are the margin.
+            parts = parts._replace(
+                crowding=np.zeros_like(parts.crowding), free_energy=parts.distance
+            )
+        return parts.times(self.slope[rows], self.share)
+
+
+def weighed_margins(
+    model: MarginModel, many: Sequence[ClassScores], classes: Codes
+) -> list[WeighedMargin]:
+    """Margins over two classes, with what each comes to in the margin of the model."""
+    if model.decision == "score":
+        point, slope = model.points[0], np.ones(classes.shape[1])
+        return [WeighedMargin(point.weights, point.sigma, model.rule, 1.0, slope)]
+    n_votes = 1.0 if model.decision == "mixture" else sum(one.share for one in model.members)
+    found: dict[tuple[int, str], WeighedMargin] = {}
+    for one in model.members:
+        point, score = model.points[one.point], getattr(many[one.point], RULES[one.rule])
+        share, width = one.share / n_votes, point.sigma * one.temperature
+        probability = class_probability(score, width)
+        in_pair = probability[np.arange(len(score)), classes].sum(axis=0)
+        slope = share * vote_slope(lead(-score, classes), in_pair, width)
+        key = one.point, one.rule
+        # Members that differ in temperature only have the same margin, and their slopes add.
+        if key in found:
+            share, slope = found[key].share + share, found[key].slope + slope
+        found[key] = WeighedMargin(point.weights, point.sigma, one.rule, share, slope)
+    return list(found.values())
+
+
+def lead(share: Array, classes: Codes) -> Array:
+    """By how much each row's first class leads its second."""
+    first, second = share[np.arange(len(share)), classes]
+    difference: Array = first - second
+    return difference
+
+
+def vote_slope(margin: Array, pair_share: Array, sigma: float) -> Array:
+    """What a margin of 1 comes to in probability: (p_a - p_b) / margin, never below 0.
+
+    Probabilities are a softmax of -score / sigma, so p_a - p_b = (p_a + p_b) tanh(m / (2 sigma)).
+
+    Parameters
+    ----------
+    margin : ndarray of shape (r,)
+        Score of class b less that of class a.
+    pair_share : ndarray of shape (r,)
+        p_a + p_b.
+    sigma : float
+    """
+    limit = LARGEST_RATIO * sigma
+    rise = np.tanh(np.clip(margin, -limit, limit) / (2 * sigma))
+    # Where the margin is nearly 0, the quotient of two small numbers is its limit.
+    is_flat = np.abs(margin) <= 1e-8 * sigma
+    return pair_share * np.where(is_flat, 0.5 / sigma, rise / np.where(is_flat, 1.0, margin))
+
+
+def used_terms(references: References, size: Array) -> tuple[Codes, Codes, Array]:
+    """The features and pairs, and triples, to which any member gives a weight.
+
+    Parameters
+    ----------
+    references : References
+    size : ndarray
+        Sum of the sizes of the weights, shaped as the form has them.
+
+    Returns
+    -------
+    features : ndarray of shape (2, n_terms) or (3, n_terms)
+    place : ndarray of shape (n_terms,)
+        Of each term in the weights as one row, after `folded_parts`.
+    factor : ndarray of shape (n_terms,)
+        2 for a pair, which stands on both sides of the diagonal.
+    """
+    form = references.form
+    if isinstance(form, Cubic):
+        matrix, triples = form.matrix(size), np.flatnonzero(size[form.n_features**2 :])
+    else:
+        matrix, triples = references.encoding.folded(size), np.empty(0, dtype=np.intp)
+    if matrix.ndim == 1:  # a weight per feature and none for pairs
+        (a,) = np.nonzero(matrix)
+        return np.array([a, a]), a, np.ones(len(a))
+    a, b = np.nonzero(np.triu(matrix))
+    features, place, factor = np.array([a, b]), a * len(matrix) + b, np.where(a == b, 1.0, 2.0)
+    if not isinstance(form, Cubic):
+        return features, place, factor
+    return (
+        np.hstack([[a, b, b], form.triples[triples].T]),
+        np.concatenate([place, matrix.size + triples]),
+        np.concatenate([factor, np.ones(len(triples))]),
+    )
+
+
+def summed_parts(
+    references: References,
+    X: Array,
+    members: Sequence[WeighedMargin],
+    classes: Codes,
+    place: Codes,
+    n_neighbors: int,
+) -> list[Any]:
+    """Margins, crowding, the terms at `place` and the nearest references, over all members.
+
+    Rows are taken block by block; what is kept of a row is a number per term and a few neighbours.
+    """
+    problem, table = references.problem(), references.encoded(X)
+    weights, sigmas = [one.weights for one in members], [one.sigma for one in members]
+    blocks = []
+    for rows in problem.row_blocks(len(table)):
+        many = problem.margin_parts_many(table[rows], weights, sigmas, classes[:, rows])
+        counted = (member.counted(parts, rows) for member, parts in zip(members, many))
+        total = reduce(MarginParts.plus, counted)
+        terms = folded_parts(references, total.terms)[:, place]
+        is_own = classes[:, rows, None] == references.codes
+        found = nearest(total, is_own, n_neighbors)
+        blocks.append((total.free_energy, total.crowding, terms, *found))
+    return [np.concatenate(one) for one in zip(*blocks)]
+
+
+def folded_parts(references: References, parts: Array) -> Array:
+    """Parts of encoded columns summed up per feature and pair of the table, a row per sample."""
+    if not isinstance(references.form, Cubic):
+        # What two levels of one column share is summed up with the main effect of the column.
+        parts = np.array([references.encoding.folded(one) for one in parts])
+    return parts.reshape(len(parts), -1)
+
+
+def nearest(parts: MarginParts, is_own: Mask, count: int) -> list[Any]:
+    """The `count` references of each class with the largest couplings, nearest first.
+
+    Their places, couplings and distances, each of shape (n_rows, 2, count). Where a class has
+    fewer references, others fill the places.
+    """
+    # Far references all have a coupling of 0; the distance tells them apart.
+    q = np.broadcast_to(parts.q, is_own.shape)
+    order = np.lexsort((q, -parts.coupling, ~is_own), axis=-1)[..., :count]
+    found = (order, *(np.take_along_axis(one, order, axis=-1) for one in (parts.coupling, q)))
+    return [np.moveaxis(one, 0, 1) for one in found]
 
 
 def term_table(features: Codes, others: Sequence[str], names: Any) -> pd.DataFrame:
@@ -207,21 +422,19 @@ def term_table(features: Codes, others: Sequence[str], names: Any) -> pd.DataFra
 
 
 def neighbour_table(
-    split: MarginSplit, references: References, classes: np.ndarray
+    found: Sequence[Any], classes: Codes, references: References, labels: np.ndarray
 ) -> pd.DataFrame:
-    """The nearest training samples, or prototypes, of each row, of its predicted class first."""
-    # Row by row, not class by class.
-    found = [np.moveaxis(one, 0, 1) for one in split.neighbours]
+    """What `nearest` found of each row, of its predicted class first."""
     place, coupling, distance = found
     code = references.codes[place]
     # A class with fewer samples than were asked for has the places filled with others.
-    is_own = code == split.classes.T[:, :, None]
+    is_own = code == classes.T[:, :, None]
     of_samples, of_prototypes = REFERENCES
     return pd.DataFrame(
         {
             "row": np.nonzero(is_own)[0],
             of_prototypes if references.is_summary else of_samples: place[is_own],
-            "class": classes[code[is_own]],
+            "class": labels[code[is_own]],
             "share": coupling[is_own],
             "distance": distance[is_own],
         }

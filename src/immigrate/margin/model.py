@@ -13,18 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array
 from immigrate.checks import LARGEST, SMALLEST
 from immigrate.core.cones import unit
 from immigrate.core.couplings import class_probability
 from immigrate.kernels import ClassScores
-from immigrate.margin.parts import (
-    MarginSplit,
-    WeighedMargin,
-    margin_split,
-    two_nearest,
-    vote_slope,
-)
 from immigrate.margin.references import References
 from immigrate.solvers import Solution
 
@@ -218,11 +211,11 @@ class MarginModel:
         Training samples (X is None) are each left out of their own class. With several members
         it is minus the log of the class probability; with a rule, the mean of their scores.
         """
-        many = self._point_scores(X, n_jobs)
+        many = self.point_scores(X, n_jobs)
         if self.decision == "score" or rule is not None:
             scores = [getattr(many[one.point], RULES[rule or one.rule]) for one in self.members]
             return np.sum([one.share * x for one, x in zip(self.members, scores)], axis=0)
-        *_, share = self._stages(many)
+        *_, share = self.running_shares(many)
         return -np.log(np.maximum(share, np.finfo(float).tiny))
 
     def scores_and_width(self, X: Array, n_jobs: int | None = None) -> tuple[Array, float]:
@@ -232,39 +225,9 @@ class MarginModel:
 
     def stages(self, X: Array, n_jobs: int | None = None) -> Iterator[Array]:
         """Shares of the classes in the vote of the first member, the first two, and so on."""
-        return self._stages(self._point_scores(X, n_jobs))
+        return self.running_shares(self.point_scores(X, n_jobs))
 
-    def margin_split(self, X: Array, n_neighbors: int, n_jobs: int | None = None) -> MarginSplit:
-        """What the margins of new samples are made of.
-
-        Of several members it is the lead of a class in probability. A probability is no sum over
-        terms, but the difference of two probabilities is the margin of a member times a slope
-        that is not below 0, and so the sum of the slope times each part of that margin. What
-        voting for one class only adds to that is the part "rounding".
-        """
-        many = self._point_scores(X, n_jobs)
-        share: Array | None = None
-        if self.decision == "score":
-            classes = two_nearest(getattr(many[0], RULES[self.rule]))
-        else:
-            *_, share = self._stages(many)
-            classes = two_nearest(-share)
-        split = margin_split(
-            self.references,
-            X,
-            self._weighed(many, classes),
-            classes,
-            n_neighbors=n_neighbors,
-        )
-        if share is None or self.decision != "hard vote":
-            return split
-        *_, soft_share = replace(self, decision="vote")._stages(many)
-        rounding = lead(share, classes) - lead(soft_share, classes)
-        return replace(
-            split, margin=split.margin + rounding, others={**split.others, "rounding": rounding}
-        )
-
-    def _point_scores(self, X: Array | None, n_jobs: int | None) -> list[ClassScores]:
+    def point_scores(self, X: Array | None, n_jobs: int | None) -> list[ClassScores]:
         """Scores under each of the points, in one sweep; leave-one-out ones where X is None."""
         if X is not None:
             weights = [point.weights for point in self.points]
@@ -276,7 +239,7 @@ class MarginModel:
             raise ValueError(NOTHING_LEFT_OUT)
         return known
 
-    def _stages(self, many: Sequence[ClassScores]) -> Iterator[Array]:
+    def running_shares(self, many: Sequence[ClassScores]) -> Iterator[Array]:
         """Shares after the first member, the first two, and so on, from the scores of points."""
         # Useless learners are not among them, so votes never sum to 0.
         total: Array | float = 0.0
@@ -292,25 +255,6 @@ class MarginModel:
             n_votes += one.share
             # Shares of a mixture sum to 1 but for rounding.
             yield total if self.decision == "mixture" else total / n_votes
-
-    def _weighed(self, many: Sequence[ClassScores], classes: Codes) -> list[WeighedMargin]:
-        """Margins over two classes, with what each comes to in the margin of the model."""
-        if self.decision == "score":
-            point = self.points[0]
-            slope = np.ones(classes.shape[1])
-            return [WeighedMargin(point.weights, point.sigma, self.rule, 1.0, slope)]
-        n_votes = 1.0 if self.decision == "mixture" else sum(one.share for one in self.members)
-        found: dict[tuple[int, str], WeighedMargin] = {}
-        for one in self.members:
-            point, score = self.points[one.point], getattr(many[one.point], RULES[one.rule])
-            share = one.share / n_votes
-            slope = share * lead_slope(score, point.sigma * one.temperature, classes)
-            key = one.point, one.rule
-            # Members that differ in temperature only have the same margin, and their slopes add.
-            if key in found:
-                share, slope = found[key].share + share, found[key].slope + slope
-            found[key] = WeighedMargin(point.weights, point.sigma, one.rule, share, slope)
-        return list(found.values())
 
 
 def within_range(sigma: float) -> float:
@@ -329,17 +273,3 @@ def chosen_encoding(models: Sequence[MarginModel]) -> int:
         return 0
     gain = models[1].log_likelihoods - models[0].log_likelihoods
     return int(gain.mean() > gain.std(ddof=1) / np.sqrt(len(gain)))
-
-
-def lead(share: Array, classes: Codes) -> Array:
-    """By how much each row's first class leads its second."""
-    first, second = share[np.arange(len(share)), classes]
-    difference: Array = first - second
-    return difference
-
-
-def lead_slope(score: Array, sigma: float, classes: Codes) -> Array:
-    """What a margin of 1 between two classes comes to in the probabilities that scores give."""
-    probability = class_probability(score, sigma)
-    in_pair = probability[np.arange(len(score)), classes].sum(axis=0)
-    return vote_slope(lead(-score, classes), in_pair, sigma)

@@ -20,31 +20,19 @@ this difference smallest. The entropy belongs to no term: it says how many refer
 Parts are positive where they pull the sample to class a. They are differences of what the weighted
 distance is made of, not effects of one feature with the others held fixed: d is at least 0, so
 where W_k > 0 a part is positive if the references of b are further away in that term.
-
-A model with several members has several such margins. A slope says what a margin of 1 of a member
-comes to in the margin that is explained. Rows are taken block by block; what is kept of a row is a
-number per term and a few neighbours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from immigrate.arrays import Array, Codes, Mask
+from immigrate.arrays import Array
 from immigrate.core.couplings import soft_sum
-from immigrate.core.forms import Cubic, Form
-
-if TYPE_CHECKING:
-    from immigrate.margin.references import References
+from immigrate.core.forms import Form
 
 PREDICTED, AGAINST = 0, 1
-# tanh is 1 in float64 beyond half of this.
-LARGEST_RATIO = 40.0
 
 
 class MarginParts(NamedTuple):
@@ -109,13 +97,14 @@ def margin_parts(form: Form, W: Array, sigma: float, d: Array, share: Array) -> 
     # -sum_j alpha_j log(alpha_j / n_j), as alpha_j = n_j exp(-(q_j - floor) / sigma) / total.
     above = np.where(coupling > 0, q - sums.floor[..., None], 0.0)
     entropy = (coupling * above).sum(axis=-1) / sigma + np.log(sums.total)
-    distance, energy = (coupling * q).sum(axis=-1), sums.free_energy(sigma)
+    distance = (coupling * q).sum(axis=-1)
     # W_k sum_j pull_j dq_j/dW_k of each row.
     terms = []
     for row, pull in enumerate(coupling[AGAINST] - coupling[PREDICTED]):
         # References of other classes, and all that are far away, have no coupling.
         near = np.flatnonzero(pull)
         terms.append(W * form.scatter(W, d[:, row, near][:, None], pull[near][None]))
+    energy = sums.free_energy(sigma)
     return MarginParts(
         np.array(terms).reshape(len(terms), *W.shape),
         sigma * (entropy[PREDICTED] - entropy[AGAINST]),
@@ -123,194 +112,4 @@ def margin_parts(form: Form, W: Array, sigma: float, d: Array, share: Array) -> 
         energy[AGAINST] - energy[PREDICTED],
         coupling,
         q,
-    )
-
-
-def vote_slope(margin: Array, pair_share: Array, sigma: float) -> Array:
-    """What a margin of 1 comes to in probability: (p_a - p_b) / margin, never below 0.
-
-    Probabilities are a softmax of -score / sigma, so p_a - p_b = (p_a + p_b) tanh(m / (2 sigma)).
-
-    Parameters
-    ----------
-    margin : ndarray of shape (r,)
-        Score of class b less that of class a.
-    pair_share : ndarray of shape (r,)
-        p_a + p_b.
-    sigma : float
-    """
-    limit = LARGEST_RATIO * sigma
-    rise = np.tanh(np.clip(margin, -limit, limit) / (2 * sigma))
-    # Where the margin is nearly 0, the quotient of two small numbers is its limit.
-    is_flat = np.abs(margin) <= 1e-8 * sigma
-    return pair_share * np.where(is_flat, 0.5 / sigma, rise / np.where(is_flat, 1.0, margin))
-
-
-def two_nearest(score: Array) -> Codes:
-    """Class with the smallest score of each row and its runner-up, (2, r); of ties the first."""
-    rows, nearest = np.arange(len(score)), score.argmin(axis=1)
-    others = score.copy()
-    others[rows, nearest] = np.inf
-    return np.array([nearest, others.argmin(axis=1)])
-
-
-class WeighedMargin(NamedTuple):
-    """A margin with what it comes to in the margin of the model.
-
-    Attributes
-    ----------
-    weights : ndarray
-    sigma : float
-    rule : {"distance", "energy"}
-    share : float
-        Of the votes.
-    slope : ndarray of shape (n_rows,)
-        What a margin of 1 adds to the margin of the model.
-    """
-
-    weights: Array
-    sigma: float
-    rule: str
-    share: float
-    slope: Array
-
-    def counted(self, parts: MarginParts, rows: slice) -> MarginParts:
-        """The parts of some rows as they count in the margin of the model."""
-        if self.rule == "distance":
-            # The expected distance has no entropy, so that its parts alone are the margin.
-            parts = parts._replace(
-                crowding=np.zeros_like(parts.crowding), free_energy=parts.distance
-            )
-        return parts.times(self.slope[rows], self.share)
-
-
-class Neighbours(NamedTuple):
-    """The nearest references of each row in each of its two classes.
-
-    Attributes
-    ----------
-    training_row : ndarray of shape (2, n_rows, k)
-        Nearest first; where a class has fewer than k references, others fill the places.
-    coupling : ndarray of shape (2, n_rows, k)
-    distance : ndarray of shape (2, n_rows, k)
-    """
-
-    training_row: Codes
-    coupling: Array
-    distance: Array
-
-
-@dataclass(frozen=True, eq=False)
-class MarginSplit:
-    """What the margins of rows are made of.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (2, n_rows)
-        Codes of the class that each row is predicted to be, and of the runner-up.
-    margin : ndarray of shape (n_rows,)
-    features : ndarray of shape (2, n_terms) or (3, n_terms)
-        The features of each term among those in use, the last one repeated where it has fewer.
-    terms : ndarray of shape (n_rows, n_terms)
-    others : dict of str to ndarray of shape (n_rows,)
-        Parts that belong to no term, by their kind.
-    neighbours : Neighbours
-    """
-
-    classes: Codes
-    margin: Array
-    features: Codes
-    terms: Array
-    others: dict[str, Array]
-    neighbours: Neighbours
-
-
-def margin_split(
-    references: References,
-    X: Array,
-    members: Sequence[WeighedMargin],
-    classes: Codes,
-    *,
-    n_neighbors: int,
-) -> MarginSplit:
-    """Margins of the rows of `X`, as they were read, over their two `classes`."""
-    problem = references.problem()
-    table = references.encoded(X)
-    size = np.sum([np.abs(one.weights) for one in members], axis=0)
-    features, place, factor = used_terms(references, size)
-    weights, sigmas = [one.weights for one in members], [one.sigma for one in members]
-    has_crowding = any(one.rule == "energy" for one in members)
-    margins, crowdings, terms, neighbours = [], [], [], []
-    for rows in problem.row_blocks(len(table)):
-        many = problem.margin_parts_many(table[rows], weights, sigmas, classes[:, rows])
-        counted = (member.counted(parts, rows) for member, parts in zip(members, many))
-        total = reduce(MarginParts.plus, counted)
-        margins.append(total.free_energy)
-        crowdings.append(total.crowding)
-        terms.append(factor * folded_parts(references, total.terms)[:, place])
-        is_own = classes[:, rows, None] == references.codes
-        neighbours.append(nearest(total, is_own, n_neighbors))
-    return MarginSplit(
-        classes,
-        np.concatenate(margins),
-        features,
-        np.concatenate(terms),
-        {"crowding": np.concatenate(crowdings)} if has_crowding else {},
-        Neighbours(*(np.concatenate(blocks, axis=1) for blocks in zip(*neighbours))),
-    )
-
-
-def used_terms(references: References, size: Array) -> tuple[Codes, Codes, Array]:
-    """The features and pairs, and triples, to which any member gives a weight.
-
-    Parameters
-    ----------
-    references : References
-    size : ndarray
-        Sum of the sizes of the weights, shaped as the form has them.
-
-    Returns
-    -------
-    features : ndarray of shape (2, n_terms) or (3, n_terms)
-    place : ndarray of shape (n_terms,)
-        Of each term in the weights as one row, after `folded_parts`.
-    factor : ndarray of shape (n_terms,)
-        2 for a pair, which stands on both sides of the diagonal.
-    """
-    form = references.form
-    if isinstance(form, Cubic):
-        matrix, triples = form.matrix(size), np.flatnonzero(size[form.n_features**2 :])
-    else:
-        matrix, triples = references.encoding.folded(size), np.empty(0, dtype=np.intp)
-    if matrix.ndim == 1:  # a weight per feature and none for pairs
-        (a,) = np.nonzero(matrix)
-        return np.array([a, a]), a, np.ones(len(a))
-    a, b = np.nonzero(np.triu(matrix))
-    features, place, factor = np.array([a, b]), a * len(matrix) + b, np.where(a == b, 1.0, 2.0)
-    if not isinstance(form, Cubic):
-        return features, place, factor
-    return (
-        np.hstack([[a, b, b], form.triples[triples].T]),
-        np.concatenate([place, matrix.size + triples]),
-        np.concatenate([factor, np.ones(len(triples))]),
-    )
-
-
-def folded_parts(references: References, parts: Array) -> Array:
-    """Parts of encoded columns summed up per feature and pair of the table, a row per sample."""
-    if not isinstance(references.form, Cubic):
-        # What two levels of one column share is summed up with the main effect of the column.
-        parts = np.array([references.encoding.folded(one) for one in parts])
-    return parts.reshape(len(parts), -1)
-
-
-def nearest(parts: MarginParts, is_own: Mask, count: int) -> Neighbours:
-    """The `count` references of each class with the largest couplings."""
-    # Far references all have a coupling of 0; the distance tells them apart.
-    q = np.broadcast_to(parts.q, is_own.shape)
-    order = np.lexsort((q, -parts.coupling, ~is_own), axis=-1)[..., :count]
-    return Neighbours(
-        order,
-        np.take_along_axis(parts.coupling, order, axis=-1),
-        np.take_along_axis(q, order, axis=-1),
     )

@@ -11,6 +11,8 @@ import pandas as pd
 from immigrate.arrays import Codes
 from immigrate.estimators import InteractionTest
 from immigrate.interactions.adjustments import adjustment_of
+from immigrate.interactions.pair_effect import pair_effect
+from immigrate.interactions.words import of_level
 from immigrate.report.input import Context
 from immigrate.table import Table
 
@@ -70,7 +72,7 @@ def summary(context: Context) -> dict[str, Any]:
         "features": feature_columns(test, weights, importance, is_separated),
         "pairs": pairs,
         "samples": drawn_samples(context.table, strongest),
-        "surfaces": surfaces(test, names) if test is not None and test.n_tests_ else [],
+        "surfaces": surfaces(test, pairs) if test is not None and test.n_tests_ else [],
     }
 
 
@@ -91,7 +93,7 @@ def tested(test: InteractionTest) -> dict[str, Any]:
         "why_no_pairs": why_no_pairs,
         "words": test.summary(),
         "methods": test.summary("methods"),
-        "error": adjustment_of(test._fitted_as["adjust"]).level(alpha),
+        "error": of_level(adjustment_of(test._fitted_as["adjust"]), alpha),
         "shown": features[features["p_adjusted"] <= alpha].to_dict("records"),
         "n_features": len(features),
         "n_pairs": test.n_tests_,
@@ -171,16 +173,18 @@ def pair_columns(
     }
 
 
-def surfaces(test: InteractionTest, names: list[str]) -> list[dict[str, Any]]:
+def surfaces(test: InteractionTest, pairs: dict[str, Any]) -> list[dict[str, Any]]:
     """Joint effects on a grid or by levels, of as many pairs as have room."""
     rows: list[dict[str, Any]] = []
-    n_values = 0
-    for row in test.table_.head(MOST_SURFACES).itertuples():
-        try:
-            effect = test.effect(str(row.feature_1), str(row.feature_2))
-        except ValueError:
-            # Nothing of the pair is left beside those found.
+    n_values, design = 0, None
+    for a, b in zip(pairs["a"][:MOST_SURFACES].tolist(), pairs["b"][:MOST_SURFACES].tolist()):
+        effects = test._effect_source.measured([(a, b)], design)
+        # The samples are the same for every pair, and so is what is made of their columns.
+        design = effects.model.design
+        # Nothing of the pair may be left beside those found.
+        if effects.place((a, b)) is None:
             continue
+        effect = pair_effect(effects, (a, b))
         n_values += effect.value.size
         # The first one always has room, however many classes it has.
         if rows and n_values > MOST_SURFACE_VALUES:
@@ -190,8 +194,8 @@ def surfaces(test: InteractionTest, names: list[str]) -> list[dict[str, Any]]:
         )
         rows.append(
             {
-                "a": names.index(effect.axes[0].name),
-                "b": names.index(effect.axes[1].name),
+                "a": a,
+                "b": b,
                 "x": x,
                 "y": y,
                 "classes": list(effect.classes),

@@ -1,24 +1,44 @@
-"""The table and the label of a report, and what its panels are made from."""
+"""Table and label of a report, its model and its test: what the panels are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
 from immigrate.checks import meant_name
+from immigrate.durations import is_wide
 from immigrate.estimators import InteractionTest
+from immigrate.estimators.default_model import default_model, words_of_screen
+from immigrate.estimators.interaction_test import fitted_on_table
 from immigrate.kinds.column import Content
 from immigrate.outcomes import read_classes, warn_of_other_order
 from immigrate.outcomes.classes import Labels
-from immigrate.table import Note, Reason, Table, check_is_table, messages
+from immigrate.progress import collected_warnings, print_line
+from immigrate.table import (
+    ColumnWarning,
+    Note,
+    Reason,
+    Table,
+    check_is_table,
+    messages,
+    read_table,
+)
 from immigrate.table.open import opened
+
+# Of wide tables, whose models are screened in every fold anew, there are fewer folds.
+FOLDS, FOLDS_OF_WIDE = 10, 5
+SCREENED_ANEW = (
+    "The screen is made anew in every fold, without the samples held out. The test looks at all "
+    "features and all pairs."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +114,7 @@ class Context:
     model : estimator with `interactions`
         `fitted`, or its last step.
     table : Table
-        The features as `model` reads them, whatever it keeps of the samples.
+        The features as the model reads them, whatever it keeps of the samples.
     test : InteractionTest or None
         Fitted on all samples; None where these are not independent.
     unfitted_test : InteractionTest
@@ -102,7 +122,7 @@ class Context:
     cv : int, splitter or iterable of splits
     n_jobs : int or None
     verbose : bool
-    warned : tuple of str
+    warned : sequence of str
         Warnings of the fit.
     choice : str
         What was decided for the user about the model, in words.
@@ -120,9 +140,88 @@ class Context:
     cv: Any
     n_jobs: int | None
     verbose: bool
-    warned: tuple[str, ...]
+    warned: Sequence[str]
     choice: str
-    found: Mapping[str, Any]
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+
+def fitted_and_tested(
+    given: ReportInput,
+    estimator: Any,
+    unfitted_test: InteractionTest | None,
+    *,
+    cv: Any,
+    n_jobs: int | None,
+    verbose: bool,
+) -> Context:
+    """The model and the test, fitted on all samples."""
+    n_features = np.shape(given.X)[1]
+    has_many, choice = is_wide(n_features), ""
+    if estimator is None:
+        estimator = default_model(n_features)
+        choice = f"{words_of_screen(n_features)} {SCREENED_ANEW}" if has_many else ""
+    if verbose:
+        print_line(f"fit of {type(last_step(estimator)).__name__} on all samples")
+    fitted, warned = fitted_clone(estimator, given, n_jobs)
+    model = last_step(fitted)
+    reader = model.column_reader_
+    values = read_table(model, as_last_step_gets(fitted, given.X))
+    # Columns that are no features are not in the model, and are not tested either.
+    table = Table.of_values(reader, values, given.outcome).features(reader.is_used)
+    test, unfitted_test = None, InteractionTest() if unfitted_test is None else unfitted_test
+    # A test takes samples to be independent, and those of one group are not.
+    if given.groups is None or len(pd.unique(given.groups)) == len(given.groups):
+        if verbose:
+            print_line(f"test of {model.n_features_in_} features and their pairs")
+        test = clone(unfitted_test)
+        test.verbose = verbose
+        # As many threads as the report, unless the user gave the test a number.
+        test.n_jobs = n_jobs if unfitted_test.n_jobs is None else unfitted_test.n_jobs
+        test = fitted_on_table(test, table)
+        test.column_reader_ = reader
+    cv = (FOLDS_OF_WIDE if has_many else FOLDS) if cv is None else cv
+    return Context(
+        given,
+        estimator,
+        fitted,
+        model,
+        table,
+        test,
+        unfitted_test,
+        cv,
+        n_jobs,
+        verbose,
+        warned,
+        choice,
+    )
+
+
+def fitted_clone(
+    estimator: Any, given: ReportInput, n_jobs: int | None = None
+) -> tuple[Any, list[str]]:
+    """A fitted clone of the estimator, and the warnings of its fit.
+
+    Its steps get names of columns where all of them can pass them on. The warnings are those of
+    this library; what other steps of a pipeline warn of reaches the user and not the page.
+    """
+    estimator, X, y = clone(estimator), given.X, given.outcome.classes[given.outcome.codes]
+    # A number that the user gave to the model stays; the page shows the settings without ours.
+    is_free = getattr(last_step(estimator), "n_jobs", 0) is None
+    if is_free:
+        last_step(estimator).n_jobs = n_jobs
+    # What there is to say about columns is in the summary.
+    with collected_warnings(hidden=ColumnWarning) as heard:
+        if isinstance(estimator, Pipeline) and hasattr(X, "columns"):
+            try:
+                fitted = clone(estimator).set_output(transform="pandas").fit(X, y)
+            except ValueError:
+                # A step without output in pandas, or an error that comes again.
+                fitted = estimator.fit(X, y)
+        else:
+            fitted = estimator.fit(X, y)
+    if is_free:
+        last_step(fitted).n_jobs = None
+    return fitted, list(dict.fromkeys(heard))
 
 
 def last_step(estimator: Any) -> Any:

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from html import escape
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from immigrate.checks import check_count, check_jobs
-from immigrate.durations import is_wide
 from immigrate.estimators import InteractionTest
-from immigrate.estimators.default_model import default_model, words_of_screen
-from immigrate.estimators.interaction_test import fitted_on_table
 from immigrate.estimators.weight_matrix import evidence_table
 from immigrate.files import write_text_whole
-from immigrate.progress import collected_warnings, print_line
 from immigrate.report import page
 from immigrate.report.answers import in_lines
-from immigrate.report.input import Context, ReportInput, as_last_step_gets, last_step
-from immigrate.table import ColumnWarning, Table, read_table
-
-# Of wide tables, whose models are screened in every fold anew, there are fewer folds.
-FOLDS, FOLDS_OF_WIDE = 10, 5
-SCREENED_ANEW = (
-    "The screen is made anew in every fold, without the samples held out. The test looks at all "
-    "features and all pairs."
-)
+from immigrate.report.input import ReportInput, fitted_and_tested, last_step
 
 
 class Report:
@@ -122,8 +110,9 @@ class Report:
         -------
         Report
         """
-        # Fails at once where jinja2 is missing, and not after minutes of work.
-        page.template_environment()
+        # Said at once, and not after minutes of work.
+        if find_spec("jinja2") is None:
+            raise ImportError("The report needs jinja2: pip install 'immigrate[report]'")
         # Anything else is a splitter or a list of splits, which scikit-learn checks.
         if isinstance(cv, int | np.integer | float | str) and check_count("cv", cv) < 2:
             raise ValueError("cv must be at least 2: one fold leaves nothing to learn from.")
@@ -137,14 +126,7 @@ class Report:
         given = ReportInput.of(
             X, y, groups=groups, drops_dates=not isinstance(estimator, Pipeline)
         )
-        context = _fitted_and_tested(
-            given,
-            estimator,
-            test,
-            cv=cv,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        context = fitted_and_tested(given, estimator, test, cv=cv, n_jobs=n_jobs, verbose=verbose)
         summary = page.summarised(context, title)
         return cls(summary=summary, estimator=context.fitted, test=context.test)
 
@@ -228,85 +210,3 @@ def _check_test(test: Any) -> None:
             "on its own, and print its summary()."
         )
     test._check_parameters()
-
-
-def _fitted_and_tested(
-    given: ReportInput,
-    estimator: Any,
-    unfitted_test: InteractionTest | None,
-    *,
-    cv: Any,
-    n_jobs: int | None,
-    verbose: bool,
-) -> Context:
-    """The model and the test, fitted on all samples."""
-    n_features = np.shape(given.X)[1]
-    has_many = is_wide(n_features)
-    choice = ""
-    if estimator is None:
-        estimator = default_model(n_features)
-        if has_many:
-            choice = f"{words_of_screen(n_features)} {SCREENED_ANEW}"
-    if verbose:
-        print_line(f"fit of {type(last_step(estimator)).__name__} on all samples")
-    fitted, warned = _fitted(estimator, given, n_jobs)
-    model = last_step(fitted)
-    reader = model.column_reader_
-    values = read_table(model, as_last_step_gets(fitted, given.X))
-    # Columns that are no features are not in the model, and are not tested either.
-    table = Table.of_values(reader, values, given.outcome).features(reader.is_used)
-    # A test takes samples to be independent, and those of one group are not.
-    is_tested = given.groups is None or len(pd.unique(given.groups)) == len(given.groups)
-    test, unfitted_test = None, InteractionTest() if unfitted_test is None else unfitted_test
-    if is_tested:
-        if verbose:
-            print_line(f"test of {model.n_features_in_} features and their pairs")
-        # As many threads as the report, unless the user gave the test a number.
-        jobs = n_jobs if unfitted_test.n_jobs is None else unfitted_test.n_jobs
-        test = fitted_on_table(
-            clone(unfitted_test).set_params(n_jobs=jobs, verbose=verbose), table
-        )
-        test.column_reader_ = reader
-    return Context(
-        given=given,
-        estimator=estimator,
-        fitted=fitted,
-        model=model,
-        table=table,
-        test=test,
-        unfitted_test=unfitted_test,
-        cv=(FOLDS_OF_WIDE if has_many else FOLDS) if cv is None else cv,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        warned=tuple(warned),
-        choice=choice,
-        found={},
-    )
-
-
-def _fitted(
-    estimator: Any, given: ReportInput, n_jobs: int | None = None
-) -> tuple[Any, list[str]]:
-    """A fitted clone of the estimator, and the warnings of its fit.
-
-    Its steps get names of columns where all of them can pass them on. The warnings are those of
-    this library; what other steps of a pipeline warn of reaches the user and not the page.
-    """
-    estimator, X, y = clone(estimator), given.X, given.outcome.classes[given.outcome.codes]
-    # A number that the user gave to the model stays; the page shows the settings without ours.
-    is_free = last_step(estimator).get_params(deep=False).get("n_jobs", 0) is None
-    if is_free:
-        last_step(estimator).set_params(n_jobs=n_jobs)
-    # What there is to say about columns is in the summary.
-    with collected_warnings(hidden=ColumnWarning) as messages:
-        if isinstance(estimator, Pipeline) and hasattr(X, "columns"):
-            try:
-                model = clone(estimator).set_output(transform="pandas").fit(X, y)
-            except ValueError:
-                # A step without output in pandas, or an error that comes again.
-                model = estimator.fit(X, y)
-        else:
-            model = estimator.fit(X, y)
-    if is_free:
-        last_step(model).set_params(n_jobs=None)
-    return model, list(dict.fromkeys(messages))
