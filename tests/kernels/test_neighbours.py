@@ -26,7 +26,16 @@ def mixed_tables(draw):
         kind=draw(st.sampled_from(["continuous", "integers", "discrete", "mixed"])),
         missing=draw(st.sampled_from([0.0, 0.2])),
     )
-    return mixed_table(X, y, is_categorical)
+    if not draw(st.booleans()):
+        return mixed_table(X, y, is_categorical)
+    # From half a turn to nearly a whole one.
+    span = np.nanmax(X, axis=0) - np.nanmin(X, axis=0)
+    is_circular = ~is_categorical & (np.arange(X.shape[1]) % 3 != 1) & (span > 0)
+    turns = np.where(is_circular, draw(st.sampled_from([1.01, 1.5, 2.0])), np.inf)
+    period = np.where(is_circular, turns * np.where(is_circular, span, 1.0), np.inf)
+    X = np.where(is_circular, X - np.nanmin(X, axis=0), X)
+    scale = draw(st.sampled_from(["range", None]))
+    return mixed_table(X, y, is_categorical, scale=scale, period=period)
 
 
 def dense(pairs, n):

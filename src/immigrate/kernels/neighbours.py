@@ -118,6 +118,12 @@ def _add_feature(tile, table, f, i, start, weight, is_squared):
     elif table.is_categorical[f]:
         for j in range(tile.size):
             tile[j] += weight if x[j] != own else np.float32(0)
+    elif table.period[f] < np.inf:
+        period = np.float32(table.period[f] / table.span[f])
+        for j in range(tile.size):
+            d = abs(x[j] - own)
+            d = min(d, abs(period - d))
+            tile[j] += weight * (d * d if is_squared else d)
     else:
         for j in range(tile.size):
             d = abs(x[j] - own)
@@ -138,7 +144,8 @@ def _difference(table, f, i, j):
             return table.one_missing[gap, table.y[j], i]
     if table.is_categorical[f]:
         return 1.0 if a != b else 0.0
-    return abs(a - b)
+    d = abs(a - b)
+    return min(d, table.period[f] - d)
 
 
 @jit_allocating

@@ -40,10 +40,13 @@ class MixedTable(NamedTuple):
     screen : ndarray of shape (p, n), float32
         `values` in units of `span`, feature by feature, NaN where missing.
     span : ndarray of shape (p,)
-        Range of a numeric feature in `values`, 1 for those of categories and without one.
+        Largest difference of a numeric feature in `values`, 1 for those of categories and
+        without one.
+    period : ndarray of shape (p,)
+        Period of a circular feature in the units of `values`, infinite for the others.
     runs : ndarray of shape (n_runs, 3)
         Neighbouring features of one kind: first, last + 1, and whether they are plain, that
-        is numeric and complete.
+        is numbers on a line, and complete.
     """
 
     values: Array
@@ -55,6 +58,7 @@ class MixedTable(NamedTuple):
     both_missing: Array
     screen: NDArray[np.float32]
     span: Array
+    period: Array
     runs: Codes
 
 
@@ -100,6 +104,7 @@ def differences(table: MixedTable, i: int) -> Array:
     for f, x in enumerate(table.values.T):
         # Where a value is missing this is no difference yet; it is put in its place below.
         d[:, f] = x != x[i] if table.is_categorical[f] else np.abs(x - x[i])
+        d[:, f] = np.minimum(d[:, f], table.period[f] - d[:, f])
         gap = table.gap[f]
         if gap == COMPLETE:
             continue

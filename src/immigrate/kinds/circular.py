@@ -92,6 +92,15 @@ def turned(values: NDArray[np.floating[Any]], period: float) -> NDArray[np.float
     return np.where(np.isinf(values), values, inside).astype(values.dtype, copy=False)
 
 
+def arc_start(values: Array, period: float) -> float:
+    """Where the shortest arc with all known values begins: behind the largest gap."""
+    known = np.unique(values[~np.isnan(values)])
+    if not len(known):
+        return 0.0
+    gaps = np.diff(known, append=known[0] + period)
+    return float(known[(int(gaps.argmax()) + 1) % len(known)])
+
+
 def mean_circular_difference(
     x: Array, drawn: Array, period: float, count: Array | None = None, *, power: int = 1
 ) -> Array:

@@ -3,6 +3,7 @@
 Differences follow ReliefF's rule for missing values:
 
     diff(f, i, j) = |x_if - x_jf| / range_f                    numeric
+                  = min(d, P_f - d) / range_f, d = |x_if - x_jf|   circular, of period P_f
                   = 1 if x_if != x_jf, else 0                  categorical
                   = its expectation given the classes          where a value is missing
 
@@ -32,6 +33,7 @@ from immigrate.core.differences import mean_difference
 from immigrate.estimators.base import fitting
 from immigrate.kernels.layout import COMPLETE
 from immigrate.kernels.neighbours_numpy import MixedTable, Nearest, NeighbourPairs
+from immigrate.kinds.circular import arc_start, turned
 from immigrate.margin.screen import chosen_by_importance
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Reader, chosen_columns, read_table, read_weighted_table
@@ -50,14 +52,15 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
     """Selects features by a score learned from nearest hits and misses.
 
     A subclass implements `_learned`, and has the parameters `n_features_to_select`,
-    `threshold`, `categorical_features` and `class_weight`; `scale` too unless differences are
-    always in units of the range.
+    `threshold`, `categorical_features`, `circular_features` and `class_weight`; `scale` too
+    unless differences are always in units of the range.
     """
 
     scale: str | None = "range"
     n_features_to_select: int | float | None
     threshold: float | None
     categorical_features: Any
+    circular_features: Any
     class_weight: Any
     feature_importances_: Array
     column_reader_: Reader
@@ -88,12 +91,16 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
                 y,
                 sample_weight,
                 categorical_features=self.categorical_features,
+                circular_features=self.circular_features,
                 class_weight=self.class_weight,
             )
             check_selected_count(self.n_features_to_select, data.values.shape[1])
-            is_categorical = data.reader.is_nominal
-            table = mixed_table(data.values, data.outcome.codes, is_categorical, scale=self.scale)
-            units = difference_units(data.values, is_categorical, scale=self.scale)
+            is_categorical, period = data.reader.is_nominal, data.reader.period
+            values = data.values if period is None else from_arc_starts(data.values, period)
+            table = mixed_table(
+                values, data.outcome.codes, is_categorical, scale=self.scale, period=period
+            )
+            units = difference_units(values, is_categorical, scale=self.scale, period=period)
             learned = self._learned(table, data.anchor_weight)
             # An ascent leaves a weight where it started if no two samples differ in the column.
             score = np.where(data.reader.is_used, learned["feature_importances_"], 0.0)
@@ -114,7 +121,8 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_selected), or data frame
-            Numbers as they are, an array of objects where text or categories are among them.
+            Numbers as they are, circular ones within one period, and an array of objects where
+        text or categories are among them.
             With ``set_output(transform="pandas")`` a data frame keeps the types of its columns.
         """
         check_is_fitted(self)
@@ -240,21 +248,29 @@ def mixed_table(
     is_categorical: NDArray[np.bool_] | None = None,
     *,
     scale: str | None = "range",
+    period: Array | None = None,
 ) -> MixedTable:
-    """`X` and `y` laid out for passes, numeric features in units of their range or as they are."""
+    """`X` and `y` laid out for passes, numeric features in units of their range or as they are.
+
+    Values of circular features lie on one arc that is no longer than their `period`.
+    """
     n, p = X.shape
     n_classes = int(y.max()) + 1
     if is_categorical is None:
         is_categorical = np.zeros(p, dtype=bool)
-    values = _in_units(np.array(X, dtype=np.float64, order="C"), is_categorical, scale)
+    values = _in_units(np.array(X, dtype=np.float64, order="C"), is_categorical, scale, period)
+    if period is None:
+        period = np.full(p, np.inf)
+    else:
+        period = period / (2 * _half_units(X, is_categorical, scale, period))
     for f in np.flatnonzero(is_categorical):
         values[:, f] = _codes(values[:, f])
     has_gap = np.isnan(values).any(axis=0)
     filled = [
-        _expected_differences(values[:, f], y, n_classes, bool(is_categorical[f]))
+        _expected_differences(values[:, f], y, n_classes, bool(is_categorical[f]), period[f])
         for f in np.flatnonzero(has_gap)
     ]
-    span = difference_units(values, is_categorical)
+    span = difference_units(values, is_categorical, period=period)
     return MixedTable(
         values,
         is_categorical,
@@ -265,8 +281,20 @@ def mixed_table(
         np.array([both for _, both in filled]).reshape(-1, n_classes, n_classes),
         np.ascontiguousarray(_from_zero(values, is_categorical, span / 2).T, dtype=np.float32),
         span,
-        _runs(~is_categorical & ~has_gap),
+        period,
+        _runs(~is_categorical & ~has_gap & np.isinf(period)),
     )
+
+
+def from_arc_starts(X: Array, period: Array) -> Array:
+    """Values of circular columns counted from the start of the shortest arc with all of them.
+
+    Where the arc is at most half the period, differences are those on a line.
+    """
+    X = np.array(X, dtype=np.float64)
+    for f in np.flatnonzero(np.isfinite(period)):
+        X[:, f] = turned(X[:, f] - arc_start(X[:, f], period[f]), period[f])
+    return X
 
 
 def _codes(x: Array) -> Array:
@@ -284,20 +312,30 @@ def _runs(is_plain: NDArray[np.bool_]) -> NDArray[np.intp]:
 
 
 def difference_units(
-    X: Array, is_categorical: NDArray[np.bool_], *, scale: str | None = "range"
+    X: Array,
+    is_categorical: NDArray[np.bool_],
+    *,
+    scale: str | None = "range",
+    period: Array | None = None,
 ) -> Array:
-    """What a difference of 1 is in each feature: its range, or 1 where it is not scaled."""
+    """What a difference of 1 is: the largest of the feature, or 1 where it is not scaled."""
     # A range that overflows is cut to the largest float, which has no counterpart in float32.
     X = X.astype(np.float64, copy=False)
-    return 2 * np.minimum(_half_units(X, is_categorical, scale), LARGEST / 2)
+    return 2 * np.minimum(_half_units(X, is_categorical, scale, period), LARGEST / 2)
 
 
-def _half_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) -> Array:
+def _half_units(
+    X: Array, is_categorical: NDArray[np.bool_], scale: str | None, period: Array | None
+) -> Array:
     half_range = _highest(X) / 2 - _lowest(X) / 2  # -inf where nothing is known
+    if period is not None:
+        half_range = np.minimum(half_range, period / 4)
     return np.where(~is_categorical & (half_range > 0) & (scale == "range"), half_range, 0.5)
 
 
-def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) -> Array:
+def _in_units(
+    X: Array, is_categorical: NDArray[np.bool_], scale: str | None, period: Array | None
+) -> Array:
     if scale is None:
         span = float((_highest(X) / 2 - _lowest(X) / 2).max()) * 2
         if span > LARGEST_SPAN:
@@ -311,7 +349,7 @@ def _in_units(X: Array, is_categorical: NDArray[np.bool_], scale: str | None) ->
                 "Use scale='range', or scale the features first."
             )
         return X
-    return _from_zero(X, is_categorical, _half_units(X, is_categorical, scale))
+    return _from_zero(X, is_categorical, _half_units(X, is_categorical, scale, period))
 
 
 def _from_zero(X: Array, is_categorical: NDArray[np.bool_], half_unit: Array) -> Array:
@@ -332,7 +370,7 @@ def _highest(X: Array) -> Array:
 
 
 def _expected_differences(
-    x: Array, y: NDArray[np.intp], n_classes: int, is_categorical: bool
+    x: Array, y: NDArray[np.intp], n_classes: int, is_categorical: bool, period: float
 ) -> tuple[Array, Array]:
     """Differences of one feature where one of two values is missing, and where both are."""
     is_known = ~np.isnan(x)
@@ -343,6 +381,6 @@ def _expected_differences(
     # A class with no known value says nothing: draw from all of them.
     members = [member if member.any() else is_known for member in members]
     for c, member in enumerate(members):
-        one[c, is_known] = mean_difference(x[is_known], x[member], is_categorical)
+        one[c, is_known] = mean_difference(x[is_known], x[member], is_categorical, period=period)
         both[c] = [one[c, other].mean() for other in members]
     return one, both

@@ -60,6 +60,8 @@ class IRelief(MarginSelector):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    circular_features : dict or None, default=None
+        Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
     class_weight : dict, "balanced" or None, default=None
         How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
@@ -115,6 +117,7 @@ class IRelief(MarginSelector):
         solver: str | Solver = "monotone",
         scale: str | None = "range",
         categorical_features: Any = "from_dtype",
+        circular_features: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -124,6 +127,7 @@ class IRelief(MarginSelector):
         self.solver = solver
         self.scale = scale
         self.categorical_features = categorical_features
+        self.circular_features = circular_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
@@ -141,6 +145,7 @@ class IRelief(MarginSelector):
             table.y,
             form=LINEAR,
             is_nominal=table.is_categorical,
+            period=table.period if np.isfinite(table.period).any() else None,
             n_threads=n_threads(self.n_jobs),
         )
         problem = InlierProblem(margin, table.y, anchor_weight=anchor_weight)

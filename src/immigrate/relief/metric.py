@@ -207,6 +207,17 @@ def check_no_names(reader: Reader) -> None:
         )
 
 
+def check_no_circles(reader: Reader) -> None:
+    """Refuse circular columns: no columns of numbers have their differences."""
+    if reader.period is None:
+        return
+    for j in np.flatnonzero(np.isfinite(reader.period) & reader.is_used):
+        raise ValueError(
+            f"Column {reader.names[j]!r} is circular; nearest neighbours measure along lines. "
+            "Give its cosine and sine as columns of their own, or drop it."
+        )
+
+
 def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclidean") -> Pipeline:
     """Pipeline of a method of the Relief family and k nearest neighbours under its weights.
 
@@ -219,7 +230,8 @@ def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclid
     weigher : Relief, ReliefF, Simba, IRelief or LFE
         Selectors weigh the features by `feature_importances_`, negative ones as 0; LFE
         projects. Nominal columns differ by 0 or 1 as in the selector (not in LFE, which takes
-        numbers). Missing values are refused: nearest neighbours have no difference for them.
+        numbers). Missing values and circular columns are refused: nearest neighbours have no
+        difference for them.
     n_neighbors : int, default=1
         How many neighbours vote.
     metric : {"euclidean", "manhattan"}, default="euclidean"
@@ -270,6 +282,7 @@ class WeightedFeatures(MetaEstimatorMixin, TransformerMixin, StoredEstimator):
         """Fit the selector; `fit_params` go to it."""
         with fitting(self):
             selector = clone(self.selector).fit(X, y, **fit_params)
+            check_no_circles(selector.column_reader_)
             # Only to refuse gaps before anything is kept; the values are not needed here.
             self._complete(selector, X)
             weight = np.maximum(selector.feature_importances_, 0.0)

@@ -50,6 +50,8 @@ class Relief(MarginSelector):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    circular_features : dict or None, default=None
+        Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
     class_weight : dict, "balanced" or None, default=None
         How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
@@ -101,6 +103,7 @@ class Relief(MarginSelector):
         metric: str = "euclidean",
         scale: str | None = "range",
         categorical_features: Any = "from_dtype",
+        circular_features: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -111,6 +114,7 @@ class Relief(MarginSelector):
         self.metric = metric
         self.scale = scale
         self.categorical_features = categorical_features
+        self.circular_features = circular_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -171,6 +175,8 @@ class ReliefF(MarginSelector):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    circular_features : dict or None, default=None
+        Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
     class_weight : dict, "balanced" or None, default=None
         How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
@@ -221,6 +227,7 @@ class ReliefF(MarginSelector):
         n_neighbors: int = 10,
         metric: str = "manhattan",
         categorical_features: Any = "from_dtype",
+        circular_features: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -229,6 +236,7 @@ class ReliefF(MarginSelector):
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.categorical_features = categorical_features
+        self.circular_features = circular_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
@@ -273,6 +281,8 @@ class MultiSURF(MarginSelector):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    circular_features : dict or None, default=None
+        Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
     class_weight : dict, "balanced" or None, default=None
         How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
@@ -325,6 +335,7 @@ class MultiSURF(MarginSelector):
         threshold: float | None = None,
         metric: str = "manhattan",
         categorical_features: Any = "from_dtype",
+        circular_features: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -332,6 +343,7 @@ class MultiSURF(MarginSelector):
         self.threshold = threshold
         self.metric = metric
         self.categorical_features = categorical_features
+        self.circular_features = circular_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 

@@ -4,6 +4,8 @@ The global side of a margin is how far each sample is from the mean of each clas
 
     number      |x_nf - mean of class c|
     category    share of class c with another level: the mean of its mismatches
+    circular    difference from the mean direction of class c; a quarter of the period, which is
+                the mean over all directions, where the values of the class balance each other
 
 A sample is left out of the mean of its own class, as it is no neighbour of itself. A missing value
 is as far from a mean as the known values of its class are on average. Where nothing is known of a
@@ -15,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -22,6 +25,7 @@ from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count, check_fraction
 from immigrate.kernels.neighbours_numpy import MixedTable, Nearest, NeighbourPairs
 from immigrate.kernels.threads import n_threads
+from immigrate.kinds.circular import LEAST_RESULTANT
 from immigrate.progress import warn_user
 from immigrate.relief.base import (
     MarginSelector,
@@ -76,6 +80,8 @@ class Simba(MarginSelector):
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Features whose difference is 0 (equal) or 1: a mask, indices or column names;
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
+    circular_features : dict or None, default=None
+        Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
     class_weight : dict, "balanced" or None, default=None
         How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
@@ -126,6 +132,7 @@ class Simba(MarginSelector):
         global_share: float = 0.0,
         scale: str | None = "range",
         categorical_features: Any = "from_dtype",
+        circular_features: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -137,6 +144,7 @@ class Simba(MarginSelector):
         self.global_share = global_share
         self.scale = scale
         self.categorical_features = categorical_features
+        self.circular_features = circular_features
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -253,7 +261,9 @@ class MeanMargin:
     """Margins to the means of the classes: nearest other mean less the own one, halved."""
 
     def __init__(self, table: MixedTable) -> None:
-        difference = class_mean_differences(table.values, table.is_categorical, table.y)
+        difference = class_mean_differences(
+            table.values, table.is_categorical, table.y, table.period
+        )
         self._squares, self._y = difference**2, table.y
 
     def values(self, w: Array) -> Array:
@@ -283,7 +293,9 @@ class MeanMargin:
         return others.argmin(axis=1), own
 
 
-def class_mean_differences(values: Array, is_categorical: Mask, y: Codes) -> Array:
+def class_mean_differences(
+    values: Array, is_categorical: Mask, y: Codes, period: Array | None = None
+) -> Array:
     """Difference of every sample from the mean of every class in each feature, (n, k, p).
 
     Parameters
@@ -293,6 +305,8 @@ def class_mean_differences(values: Array, is_categorical: Mask, y: Codes) -> Arr
     is_categorical : ndarray of shape (p,)
     y : ndarray of shape (n,)
         Class codes.
+    period : ndarray of shape (p,), optional
+        Periods of circular features, infinite for the others.
 
     Examples
     --------
@@ -302,10 +316,13 @@ def class_mean_differences(values: Array, is_categorical: Mask, y: Codes) -> Arr
     >>> class_mean_differences(X, np.array([False]), y)[0].ravel()
     array([2., 6.])
     """
-    difference = [
-        _from_shares(x, y) if categorical else _from_means(x, y)
-        for x, categorical in zip(values.T, is_categorical)
-    ]
+    periods = np.full(len(is_categorical), np.inf) if period is None else period
+    difference = []
+    for x, categorical, P in zip(values.T, is_categorical, periods):
+        if categorical:
+            difference.append(_from_shares(x, y))
+        else:
+            difference.append(_from_means(x, y) if np.inf == P else _from_directions(x, y, P))
     return np.moveaxis(np.array(difference), 0, -1)
 
 
@@ -335,6 +352,21 @@ def _from_shares(x: Array, y: Codes) -> Array:
     rows, own, is_alone = _own_classes(member, size)
     share[rows, own] = np.where(is_alone, 1.0, _without(share[rows, own], 1.0, size[own]))
     return _filled(1.0 - share, is_known, y)
+
+
+def _from_directions(x: Array, y: Codes, period: float) -> Array:
+    """Differences of one circular feature, (n, k)."""
+    is_known = ~np.isnan(x)
+    member = _members(is_known, y)
+    size = member.sum(axis=1)
+    direction = np.where(is_known, np.exp(2j * np.pi * np.nan_to_num(x) / period), 0.0)
+    total: NDArray[np.complex128] = np.tile(member @ direction, (len(x), 1))  # (n, k)
+    rows, own, is_alone = _own_classes(member, size)
+    total[rows, own] -= np.where(is_alone, 0.0, direction[rows])
+    angle = np.abs(np.angle(direction[:, None] * total.conj()))
+    is_balanced = np.abs(total) < LEAST_RESULTANT * size
+    difference = np.where(is_balanced, np.pi / 2, angle) / (2 * np.pi) * period
+    return _filled(difference, is_known, y)
 
 
 def _members(is_known: Mask, y: Codes) -> Mask:
