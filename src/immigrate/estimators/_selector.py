@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,12 +20,13 @@ from immigrate.estimators.base import fitting
 from immigrate.estimators.immigrate import ImmigrateClassifier
 from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
 from immigrate.kinds.circular import chosen_periods
-from immigrate.margin.encoding import Columns
+from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.screen import chosen_by_importance, importances
 from immigrate.progress import collected_warnings
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names, checked_sample_weight
 from immigrate.table import (
     ColumnWarning,
+    Reader,
     SampleWeight,
     Table,
     chosen_columns,
@@ -63,7 +63,8 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         Whether to append a column (x_a - mean x_a) (x_b - mean x_b) for each chosen pair; the
         means are those of the training samples, so that the product of two features does
         not repeat what each says alone. A nominal feature enters as one 0/1 column per level
-        but the first, so that its pair has as many columns, named `a=level × b`.
+        but the first, so that its pair has as many columns, named `a=level × b`. A circular
+        feature enters as `cos(a)`, `sin(a)`, `cos(2 a)` and `sin(2 a)`.
     n_pairs : int, default=5
         How many pairs if no test chooses them, largest weights first; never one of weight 0.
     test : None, bool or InteractionTest, default=None
@@ -73,6 +74,9 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
             default="from_dtype"
         Columns whose levels have no order. It holds for the estimator and for the test, in place
         of their own parameters. "from_dtype" takes text and categories that are not ordered.
+    circular_features : dict or None, default=None
+        Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
+        It holds for the estimator and for the test as well.
 
     Attributes
     ----------
@@ -122,6 +126,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         n_pairs: int = 5,
         test: Any = None,
         categorical_features: Any = FROM_DTYPE,
+        circular_features: Any = None,
     ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
@@ -130,6 +135,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         self.n_pairs = n_pairs
         self.test = test
         self.categorical_features = categorical_features
+        self.circular_features = circular_features
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose features and pairs.
@@ -213,7 +219,13 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         return np.array([*selected, *products], dtype=object)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        table = read_training_table(self, X, y, categorical_features=self.categorical_features)
+        table = read_training_table(
+            self,
+            X,
+            y,
+            categorical_features=self.categorical_features,
+            circular_features=self.circular_features,
+        )
         self._check_parameters(table.values.shape[1])
         if sample_weight is not None:
             sample_weight = checked_sample_weight(sample_weight, table.values)
@@ -222,22 +234,28 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         self.estimator_ = (
             ImmigrateClassifier() if self.estimator is None else clone(self.estimator)
         )
+        if table.reader.period is not None:
+            _name_circles(self.estimator_, table.reader.period)
         self.feature_importances_ = self._importances(table, sample_weight)
         self.pairs_ = self._chosen_pairs(table, sample_weight)
         if self.pairs:
-            self._refuse_circular_pairs(table.reader.names)
+            self._refuse_circular_pairs(table.reader)
         self._check_names()
 
-    def _refuse_circular_pairs(self, names: Sequence[str]) -> None:
+    def _refuse_circular_pairs(self, reader: Reader) -> None:
+        """Refuse pairs of columns that come round for the estimator and not for the products."""
+        if reader.period is not None:
+            return
+        names = reader.names
         for columns in self.estimator_.get_params().values():
             if not isinstance(columns, Columns):
                 continue
             for j in chosen_periods(columns.circular_features, names):
                 if (self.pairs_ == j).any():
                     raise ValueError(
-                        f"Column {names[j]!r} is circular and in a pair, and there are no "
-                        "products of circular columns. Give its cosine and sine as columns of "
-                        "their own, or use pairs=False."
+                        f"Column {names[j]!r} is circular for the estimator and in a pair, and a "
+                        "number for its products. Give circular_features to the selector, which "
+                        "holds for both, or use pairs=False."
                     )
 
     def _importances(self, table: Table, sample_weight: Array | None) -> Array:
@@ -324,6 +342,23 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _name_circles(estimator: Any, period: Array) -> None:
+    """Let an estimator know which columns come round; refuse one that has no such columns."""
+    circular = {int(j): float(period[j]) for j in np.flatnonzero(np.isfinite(period))}
+    parameters = estimator.get_params(deep=False)
+    if "circular_features" in parameters:
+        estimator.set_params(circular_features=circular)
+    elif "columns" in parameters:
+        columns = clone(resolved_columns(parameters["columns"]))
+        estimator.set_params(columns=columns.set_params(circular_features=circular))
+    else:
+        raise ValueError(
+            f"{type(estimator).__name__} has no circular columns, and would read 23 h and 0 h as "
+            "far apart. Use an estimator of this library, such as ImmigrateClassifier, or give "
+            "cosine and sine as columns of their own in place of circular_features."
+        )
 
 
 def is_false(value: Any) -> bool:
