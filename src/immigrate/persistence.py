@@ -60,7 +60,7 @@ def stored_types() -> dict[str, type]:
     """What a file may hold, by the names that stand in files and never change."""
     from immigrate.additive.null_model import AdditiveModel
     from immigrate.core.forms import Cubic, Linear, Quadratic
-    from immigrate.estimators._pair_columns import PairColumns
+    from immigrate.estimators.selector import PairColumns
     from immigrate.interactions.findings import EffectSource
     from immigrate.kernels import ClassScores
     from immigrate.margin.choice import Choices, Selection

@@ -71,7 +71,7 @@ def show_comparison(
         note(text)
     with working("comparison") as show_progress:
         from immigrate.cli.comparison import Comparison
-        from immigrate.estimators.default_model import words_of_screen
+        from immigrate.estimators.immigrate_cv import words_of_screen
 
         if words_of_screen(X.shape[1]):
             note(words_of_screen(X.shape[1]))

@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 
 from immigrate.arrays import Array
 from immigrate.cli.ending import CommandError
-from immigrate.estimators.default_model import default_model
+from immigrate.estimators.immigrate_cv import default_model
 from immigrate.interactions.adjustments import PValues, holm
 from immigrate.outcomes import read_classes
 from immigrate.table import left_out

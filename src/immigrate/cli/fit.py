@@ -73,7 +73,7 @@ def write_model(source: TableOptions, out: Path, boosted: bool, jobs: int | None
     read = source.read()
     X = without_dates(read.frame.drop(columns=source.target))
     with working("fit"):
-        from immigrate.estimators.default_model import default_model, words_of_screen
+        from immigrate.estimators.immigrate_cv import default_model, words_of_screen
         from immigrate.persistence import save_model
 
         if words_of_screen(X.shape[1]):

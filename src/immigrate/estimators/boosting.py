@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
@@ -291,6 +290,8 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ReferenceClassifier):
         ------
         float
         """
+        from sklearn.metrics import accuracy_score
+
         for predicted in self.staged_predict(X):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
-from immigrate.durations import STEPS_OF_PATH
+from immigrate.durations import STEPS_OF_PATH, is_wide
 from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
@@ -43,8 +42,12 @@ from immigrate.margin.path import (
 from immigrate.margin.penalties import Penalty, PenaltyPath, checked_penalties
 from immigrate.margin.problem import Fit, Task
 from immigrate.margin.prototypes import as_it_predicts
-from immigrate.solvers import Stop, warn_unless_converged
+from immigrate.margin.screen import Screen
+from immigrate.solvers import Descent, Stop, warn_unless_converged
 from immigrate.table import Table
+
+# Features that a wide table keeps where no model is named, beside those of the strongest pairs.
+MOST_KEPT = 100
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -325,6 +328,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         self, task: Task, table: Table, choices: Choices, groups: Any
     ) -> list[Split]:
         """How folds score the candidates; the screen sees the training samples only."""
+        from sklearn.model_selection import check_cv
+
         # The way to encode levels is settled. One thread: folds are spread over processes.
         nominal = "levels" if task.references.encoding.by_level else "mismatch"
         columns = clone(task.options.columns).set_params(nominal=nominal)
@@ -402,3 +407,45 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             strengths = [getattr(point.penalty, "strength", 0.0) for point in at_sigma]
             self.strengths_ = np.array(strengths)
             self.weights_by_strength_ = np.array([folded(one.kept.weights) for one in at_sigma])
+
+
+def default_model(n_features: int, *, boosted: bool = False, **options: Any) -> Any:
+    """The classifier for a table with so many features; a wide one is screened.
+
+    Examples
+    --------
+    >>> from immigrate.estimators.immigrate_cv import default_model
+    >>> default_model(30, n_jobs=2)
+    ImmigrateClassifierCV(estimator=ImmigrateClassifier(random_state=0), n_jobs=2)
+    """
+    # Large tables are fitted on samples of them: the same ones in every run.
+    base = ImmigrateClassifier(screen=default_screen(n_features), random_state=0)
+    if not boosted:
+        return ImmigrateClassifierCV(base, **options)
+    from immigrate.estimators.boosting import BoostedImmigrateClassifier
+
+    # A round of boosting takes few steps, as it does where no base is given.
+    return BoostedImmigrateClassifier(base.set_params(solver=Descent(max_iter=5)), **options)
+
+
+def default_screen(n_features: int) -> Screen | None:
+    """Which features of a wide table enter; None is all of them."""
+    return Screen("pairs", max_features=MOST_KEPT) if is_wide(n_features) else None
+
+
+def words_of_screen(n_features: int) -> str:
+    """What is said of a table that is screened.
+
+    Examples
+    --------
+    >>> from immigrate.estimators.immigrate_cv import words_of_screen
+    >>> words_of_screen(30)
+    ''
+    """
+    if not is_wide(n_features):
+        return ""
+    return (
+        f"With {n_features} features the model is screened: at most {MOST_KEPT} of them, those "
+        "that IM4E finds strongest one by one, and the 20 of the strongest pairs enter the weight "
+        "matrix."
+    )

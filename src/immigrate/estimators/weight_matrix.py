@@ -5,7 +5,7 @@ The table can be put behind the evidence of a test.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
-from immigrate.estimators.interaction_test import InteractionTest
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names
 from immigrate.table import Reader
+
+if TYPE_CHECKING:
+    from immigrate.estimators.interaction_test import InteractionTest
 
 PAIR = ["feature_1", "feature_2"]
 EVIDENCE = ["p_value", "p_adjusted", "is_found", "size", "size_low", "size_high", "direction"]
@@ -201,6 +203,8 @@ def term_columns(names: NDArray[np.object_], a: Codes, b: Codes) -> dict[str, An
 
 def fitted_pair_test(test: Any, names: Any) -> InteractionTest:
     """A fitted test of pairs of the features with these names; anything else is refused."""
+    from immigrate.estimators.interaction_test import InteractionTest
+
     if not isinstance(test, InteractionTest):
         raise ValueError(f"test must be None or a fitted InteractionTest, got {test!r}.")
     if not hasattr(test, "table_"):

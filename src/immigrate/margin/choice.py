@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import ParameterGrid
 
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_choices, check_option, check_positive
@@ -83,19 +83,17 @@ class Choices:
     @property
     def candidates(self) -> list[dict[str, Any]]:
         """All combinations in the order of scikit-learn's `ParameterGrid`: sigma runs fastest."""
-        grid = {"penalty": self.penalties, "rule": self.rules, "sigma": self.sigmas}
-        return list(ParameterGrid(grid))
+        return [
+            {"penalty": penalty, "rule": rule, "sigma": sigma}
+            for penalty, rule, sigma in product(self.penalties, self.rules, self.sigmas)
+        ]
 
     @property
     def points(self) -> list[int]:
         """For each candidate the number of its point on the path, where penalties run fastest."""
         n = len(self.penalties)
-        grid = {
-            "penalty": range(n),
-            "rule": self.rules,
-            "sigma": range(0, n * len(self.sigmas), n),
-        }
-        return [one["sigma"] + one["penalty"] for one in ParameterGrid(grid)]
+        firsts = range(0, n * len(self.sigmas), n)
+        return [first + place for place, _, first in product(range(n), self.rules, firsts)]
 
 
 def check_rules(rules: Any) -> None:

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 
 from immigrate.arrays import Array, Codes, Mask
@@ -154,6 +153,9 @@ def clustered(Z: Array, n_centres: int, random: np.random.RandomState) -> Codes:
 
 def nearest_centre(Z: Array, centres: Array) -> Codes:
     """Index of the centre that is nearest to each row."""
+    # Here, because a fit without prototypes need not wait for all measures of scikit-learn.
+    from sklearn.metrics import pairwise_distances_argmin
+
     blocks = (Z[i : i + ROWS_AT_ONCE] for i in range(0, len(Z), ROWS_AT_ONCE))
     return np.concatenate([pairwise_distances_argmin(block, centres) for block in blocks])
 
