@@ -16,7 +16,7 @@ from immigrate.additive.null_model import null_model
 from immigrate.additive.p_values import combined_log_p, form_results, low_columns
 from immigrate.additive.ridge import INTERCEPT_PENALTY
 from immigrate.additive.rows import LazyColumns
-from immigrate.interactions.features import LIGHTER, _LeavingOut, feature_evidence
+from immigrate.interactions.features import LIGHTER, copied_functions, feature_evidence
 
 
 def number_problem():
@@ -136,6 +136,6 @@ def test_copies_are_told_by_the_samples_that_weigh_much(of_copies, of_others):
     X[is_same, 1] = X[is_same, 0]
     weight = np.where(is_same, of_copies, of_others)
     model = null_model(encoded(X, rng.integers(0, 2, 240), weight=weight))
-    copied = _LeavingOut(model, model.contrasts())._is_copied
+    copied = copied_functions(model.design, model.features)
     assert copied[0].any() == copied[1].any() == (of_copies > of_others)
     assert not copied[2].any()

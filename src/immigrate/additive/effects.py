@@ -19,10 +19,9 @@ from functools import cached_property
 import numpy as np
 
 from immigrate.additive.design import Design, term_columns, term_squares
-from immigrate.additive.newton import information_matrix
+from immigrate.additive.newton import information_matrix, penalised_inverse
 from immigrate.additive.null_model import evident_features
 from immigrate.additive.ridge import (
-    INTERCEPT_PENALTY,
     chosen_strength,
     coefficients_of_all,
     folds_of,
@@ -217,8 +216,7 @@ class EffectModel:
         family, weight, Z = self.design.outcome.family, self.design.weight, self.Z
         mu = family.means(Z @ self.coefficients)
         information = information_matrix(Z, mu, weight, family)
-        penalty = np.maximum(self.penalty, INTERCEPT_PENALTY)
-        H = np.linalg.inv(information + np.diag(np.tile(penalty, mu.shape[1])))
+        H = penalised_inverse(information, self.penalty)
         # What the fit used up of the samples makes them say less than their number, as the degrees
         # of freedom of a regression do. Without it intervals covered .91 where .95 was promised.
         # The trace of H I, both symmetric, per free logit: of the K logits of K classes K - 1 are.

@@ -61,16 +61,10 @@ class CoefficientForm:
 
     def partial(self, A: Array, rows: Rows) -> Array:
         """A V Z, logit by logit: (b, k, n_logits * m)."""
-        Z, mu, weight, c = self.Z[rows], self.mu[rows], self.weight[rows], self.logit
-        if mu.shape[1] == 1:
-            return flat_product(A, self.family.spread(mu, weight, c, c, Z))
-        own = A * (weight * mu[:, c])
-        # V_cd = mu_c [c = d] - mu_c mu_d: one product with all mu_d Z, and one with Z.
-        beside = (mu[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
-        moved = -flat_product(own, beside)
-        m = Z.shape[1]
-        moved[..., c * m : (c + 1) * m] += flat_product(own, Z)
-        return moved
+        Z, mu, weight = self.Z[rows], self.mu[rows], self.weight[rows]
+        logits = range(mu.shape[1])
+        VZ = [self.family.spread(mu, weight, self.logit, d, Z) for d in logits]
+        return flat_product(A, np.concatenate(VZ, axis=1))
 
     def covariance(self, total: Array) -> Array:
         """(A V Z L)(A V Z L)'."""
@@ -165,6 +159,13 @@ def information_matrix(Z: Columns, mu: Array, weight: Array, family: Family = CL
     return block_sum(Z, lambda rows, own: (family.information(own, mu[rows], weight[rows]),))[0]
 
 
+def penalised_inverse(information: Array, penalty: Array) -> Array:
+    """(Z'VZ + D)^-1 of all logits, as it is; D is the same for each."""
+    own = np.maximum(penalty, INTERCEPT_PENALTY)
+    full = np.tile(own, len(information) // len(own))
+    return np.asarray(np.linalg.inv(information + np.diag(full)), dtype=np.float64)
+
+
 class NewtonInverse(Protocol):
     """What the refit asks of H."""
 
@@ -232,20 +233,13 @@ class CoefficientSpace:
         ]
 
     def _explained_sizes(self, rows: slice, Z: Array) -> tuple[Array]:
-        """Sum of F^2 / w over some rows, for each logit.
-
-        F_c' = w mu_c (P_c - sum_d mu_d P_d) with P_d = Z L_d; for one logit or a number w V P.
-        """
-        mu, weight = self.mu[rows], self.weight[rows]
-        roots = np.split(self._inverse_and_root[1], mu.shape[1])
-        if len(roots) == 1:
-            F = self.family.spread(mu, weight, 0, 0, Z @ roots[0])
-            return (np.array([np.sum(np.sum(F**2, axis=1) / weight)]),)
-        mean = np.zeros((len(Z), roots[0].shape[1]))
-        for d, root in enumerate(roots):
-            mean += (Z * mu[:, d : d + 1]) @ root
-        sums = [np.sum((Z @ root - mean) ** 2, axis=1) for root in roots]
-        return (np.array([(weight * own**2) @ one for own, one in zip(mu.T, sums)]),)
+        """Sum of F^2 / w over some rows, for each logit: F' = w V P with P = Z L, logit by logit."""
+        mu, n_logits, sizes = self.mu[rows], self.mu.shape[1], np.zeros(self.mu.shape[1])
+        # Some columns of L at a time: of all there are n_logits times as many.
+        for root in np.array_split(self._inverse_and_root[1], n_logits, axis=1):
+            P = np.stack([Z @ own for own in np.split(root, n_logits)], axis=1)
+            sizes += self.weight[rows] @ np.sum(self.family.moved(mu, P) ** 2, axis=2)
+        return (sizes,)
 
     @cached_property
     def _inverse_and_root(self) -> tuple[Array, Array]:

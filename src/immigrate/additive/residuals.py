@@ -26,8 +26,12 @@ import numpy as np
 
 from immigrate.additive.families import Family
 from immigrate.additive.moments import Contrast, Explained, Matrix
-from immigrate.additive.newton import NumberForm, information_matrix, newton_inverse
-from immigrate.additive.ridge import INTERCEPT_PENALTY
+from immigrate.additive.newton import (
+    NumberForm,
+    information_matrix,
+    newton_inverse,
+    penalised_inverse,
+)
 from immigrate.additive.rows import Columns, LazyColumns, mapped, transposed_product
 from immigrate.arrays import Array
 
@@ -74,12 +78,8 @@ def known_contrasts(
     """One contrast per logit for label sets Y (n, n_logits, d), scaled to their due size."""
     inverse, e = newton_inverse(Z, mu, weight, penalty, family), Y - mu[:, :, None]
     # A e = V Z H Z' e.
-    if isinstance(Z, LazyColumns):
-        step = inverse.steps(transposed_product(Z, weight[:, None, None] * e))
-        moved = (Z @ step.reshape(len(step), -1)).reshape(e.shape)
-    else:
-        gradient = np.tensordot(Z * weight[:, None], e, (0, 0))  # (m, n_logits, d)
-        moved = np.tensordot(Z, inverse.steps(gradient), (1, 0))
+    step = inverse.steps(transposed_product(Z, weight[:, None, None] * e))
+    moved = (Z @ step.reshape(len(step), -1)).reshape(e.shape)
     forms = inverse.forms()
     r = e - family.moved(mu, moved)
     size = weight @ (r**2 + family.variance_within(Y)).reshape(len(r), -1)
@@ -113,7 +113,7 @@ def estimated_contrasts(
     The variances are estimated from the residuals.
     """
     information = information_matrix(Z, mu, weight, family)
-    H = np.linalg.inv(information + np.diag(np.maximum(penalty, INTERCEPT_PENALTY)))
+    H = penalised_inverse(information, penalty)
     e = Y[:, 0] - mu
     r = e - Z @ (H @ transposed_product(Z, weight[:, None] * e))
 

@@ -16,19 +16,17 @@ its residuals as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from immigrate.additive.basis import N_SINGLE
-from immigrate.additive.design import term_columns, term_squares
+from immigrate.additive.design import Design, term_columns, term_squares
 from immigrate.additive.moments import Contrast, Moments, with_uncertainty, without_untestable
-from immigrate.additive.newton import information_matrix
+from immigrate.additive.newton import information_matrix, penalised_inverse
 from immigrate.additive.null_model import EVIDENT_SHARE_IN_REFIT, NullModel, fitted_on
 from immigrate.additive.p_values import combined_log_p, form_results, low_columns
 from immigrate.additive.residuals import SMALLEST_SHARE_LEFT
-from immigrate.additive.ridge import INTERCEPT_PENALTY
-from immigrate.additive.rows import LazyColumns, block_sum, row_sum
+from immigrate.additive.rows import LazyColumns, block_sum, row_sum, transposed_product
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.adjustments import PValues
@@ -73,30 +71,65 @@ class FeatureEvidence:
 
 def feature_evidence(search: Search, model: NullModel) -> FeatureEvidence:
     """Every feature that terms are made of, on its own and given the others."""
-    data, contrasts = model.design, model.contrasts()
-    terms = data.tested[:, None]
-    empty = fitted_on(data, np.array(sorted(data.adjusted), dtype=np.intp))
-    alone = term_results(data, terms, empty.contrasts()).log_p
-    result = term_results(data, terms, contrasts, with_effects=True)
-    given, effects = result.log_p.copy(), result.effects
-    leaving = _LeavingOut(model, contrasts)
-    places = np.flatnonzero(np.isin(data.tested, model.features))
-    # Rows that are made for every sum are made for several features at a time.
-    n_together = FEATURES_TOGETHER if isinstance(model.Z, LazyColumns) else 1
-    for start in range(0, len(places), n_together):
-        some = places[start : start + n_together]
-        for place, (own_log_p, one) in zip(some, leaving.evidence(data.tested[some])):
-            given[place] = own_log_p
-            effects.forms[:, place], effects.gain[place] = one.forms[:, 0], one.gain[0]
+    design, contrasts = model.design, model.contrasts()
+    terms = design.tested[:, None]
+    empty = fitted_on(design, np.array(sorted(design.adjusted), dtype=np.intp))
+    alone = term_results(design, terms, empty.contrasts()).log_p
+    result = term_results(design, terms, contrasts, with_effects=True)
+    given, effects = result.log_p, result.effects
+    is_in = np.isin(design.tested, model.features)
+    if is_in.any():
+        own = terms[is_in]
+        moments = moments_without(model, contrasts, own[:, 0])
+        is_low = low_columns(design, own)
+        given[is_in] = combined_log_p([form_results(one, is_low) for one in moments])[:, 0]
+        penalty = column_penalty(design, own, term_squares(design, own) / design.n)
+        step = first_order(moments, penalty, contrasts)
+        effects.forms[:, is_in], effects.gain[is_in] = step.forms, step.gain
     adjustment = search.adjustment.for_features or search.adjustment
     adjusted = (adjustment.log_adjusted(PValues(alone)), adjustment.log_adjusted(PValues(given)))
     is_alone, is_given = adjusted[0] <= np.log(search.alpha), adjusted[1] <= np.log(search.alpha)
     shown = (is_alone, is_alone | is_given)
-    return FeatureEvidence(data.tested, alone, given, effects, *adjusted, *shown, contrasts)
+    return FeatureEvidence(design.tested, alone, given, effects, *adjusted, *shown, contrasts)
+
+
+def moments_without(model: NullModel, contrasts: list[Contrast], features: Codes) -> list[Moments]:
+    """U and S of the functions of features of the model, each left out by itself: per logit."""
+    design = model.design
+    family, n_logits = design.outcome.family, len(contrasts)
+    information = information_matrix(model.Z, model.means, design.weight, family)
+    inverse = penalised_inverse(information, model.penalty)
+    # Columns have one of two shares of the penalty; twice the smaller one tells them apart
+    # whatever is rounded.
+    is_light = model.refit_penalty <= 2 * EVIDENT_SHARE_IN_REFIT * model.penalty
+    refit_penalty = np.where(is_light, LIGHTER, 1.0) * model.refit_penalty
+    refit_inverse = penalised_inverse(information, refit_penalty)
+    # Rows that are made for every sum are made for several features at a time.
+    n_together = FEATURES_TOGETHER if isinstance(model.Z, LazyColumns) else 1
+    groups = []
+    for start in range(0, len(features), n_together):
+        some = models_without(model, features[start : start + n_together], inverse, refit_inverse)
+        groups.append(_sums_without(model, contrasts, some, refit_inverse))
+    every = [np.concatenate(parts) for parts in zip(*groups)]
+    # What another feature has as well is its own, however rough; the model may not follow it.
+    is_copied = copied_functions(design, model.features)
+    is_copied = is_copied[np.searchsorted(model.features, features)]
+    moments = []
+    for c, contrast in enumerate(contrasts):
+        U, raw, S, kurtosis, variance, square = (part[c::n_logits] for part in every)
+        if family.is_estimated:
+            S = with_uncertainty(S, raw, kurtosis)
+        else:
+            # Residuals of an over-fitted model are too small, as in `additive.residuals`.
+            due = contrast.share_left * variance
+            U = U * np.sqrt(due / np.maximum(square, TINY))[:, None]
+        kurtosis = np.where(is_copied, np.inf, kurtosis)
+        moments.append(without_untestable(U[:, :, None], S, raw, kurtosis, MOST_EXPLAINED))
+    return moments
 
 
 @dataclass(frozen=True)
-class _Without:
+class Without:
     """The additive model without one feature: its means, and residuals cleared of the others."""
 
     feature: int
@@ -105,188 +138,101 @@ class _Without:
     r: Array  # (n, n_logits)
 
 
-@dataclass(frozen=True)
-class _LeavingOut:
-    """The additive model with one feature left out."""
+def models_without(
+    model: NullModel, features: Codes, inverse: Array, refit_inverse: Array
+) -> list[Without]:
+    """The models without one of the features each; r = e - V Z_o H_o Z_o' e.
 
-    model: NullModel
-    contrasts: list[Contrast]
+    The inverses are H with the penalty of the fit, and with that of the refit.
+    """
+    design, Z, Y = model.design, model.Z, model.design.outcome.Y
+    family, (m, n_logits), n = design.outcome.family, model.coefficients.shape, len(features)
+    outs = [np.tile(model.owner == a, n_logits) for a in features]
+    flat = model.coefficients.T.ravel()
+    # About what a fit with these coefficients held at 0 would give: one Newton step.
+    held = np.array([held_at_zero(inverse, flat, is_out) for is_out in outs])
+    means = [family.means(own) for own in np.split(Z @ held.reshape(-1, m).T, n, axis=1)]
+    errors = np.column_stack([Y - mu for mu in means])
+    gradients = transposed_product(Z, design.weight[:, None] * errors).T.reshape(n, -1)
+    steps = np.array([solved_without(refit_inverse, *own) for own in zip(gradients, outs)])
+    moved = np.split(Z @ steps.reshape(-1, m).T, n, axis=1)
+    return [
+        Without(a, is_out, mu, Y - mu - family.moved(mu, step[:, :, None])[:, :, 0])
+        for a, is_out, mu, step in zip(features.tolist(), outs, means, moved)
+    ]
 
-    def evidence(self, features: Codes) -> list[tuple[float, FirstOrder]]:
-        """Log p of features of the model, each left out by itself, and their effects."""
-        data, moments = self.model.design, self._moments(self._without(features))
-        sizes = term_squares(data, features[:, None]) / data.n
-        found = []
-        for place, feature in enumerate(features):
-            terms, own = np.array([[feature]]), moments[place]
-            is_low = low_columns(data, terms)
-            combined = combined_log_p([form_results(one, is_low) for one in own])
-            penalty = column_penalty(data, terms, sizes[place : place + 1])
-            found.append((float(combined[0, 0]), first_order(own, penalty, self.contrasts)))
-        return found
 
-    @cached_property
-    def _inverses(self) -> tuple[Array, Array]:
-        """H with the penalty of the fit, and with that of the refit."""
-        model = self.model
-        information = information_matrix(
-            model.Z, model.means, self.model.design.weight, self.model.design.outcome.family
-        )
-        # Columns have one of two shares of the penalty; twice the smaller one tells them apart
-        # whatever is rounded.
-        is_light = model.refit_penalty <= 2 * EVIDENT_SHARE_IN_REFIT * model.penalty
-        light = np.where(is_light, LIGHTER, 1.0) * model.refit_penalty
+def _sums_without(
+    model: NullModel, contrasts: list[Contrast], without: list[Without], inverse: Array
+) -> tuple[Array, ...]:
+    """Sums over rows, for every model and logit in turn.
 
-        def inverse(penalty: Array) -> Array:
-            full = np.tile(np.maximum(penalty, INTERCEPT_PENALTY), model.means.shape[1])
-            return np.asarray(np.linalg.inv(information + np.diag(full)), dtype=np.float64)
+    C r, the covariance of C alone and cleared of what the other features explain of it, fourth
+    cumulants, and what residuals should and do vary.
+    """
+    design, family = model.design, model.design.outcome.family
+    n_logits, m = len(contrasts), model.Z.shape[1]
+    cases = [(one, c) for one in without for c in range(n_logits)]
 
-        return inverse(model.penalty), inverse(light)
+    def functions(one: Without, rows: slice) -> Array:
+        return term_columns(design, np.array([[one.feature]]), rows)[0]
 
-    def _without(self, features: Codes) -> list[_Without]:
-        """The models without one of the features each; r = e - V Z_o H_o Z_o' e."""
-        model, data = self.model, self.model.design
-        weight, family = data.weight, data.outcome.family
-        flat, shape = model.coefficients.T.ravel(), model.coefficients.T.shape
-        outs = [np.tile(model.owner == a, shape[0]) for a in features]
-        # About what a fit with these coefficients held at 0 would give: one Newton step.
-        held = [held_at_zero(self._inverses[0], flat, is_out).reshape(shape).T for is_out in outs]
-        means = [family.means(logits) for logits in self._products(held)]
-        errors = [data.outcome.Y - mu for mu in means]
-
-        def gradients(rows: slice, Z: Array) -> tuple[Array, ...]:
-            return tuple(Z.T @ (weight[rows][:, None] * e[rows]) for e in errors)
-
-        pairs = zip(block_sum(model.Z, gradients), outs)
-        steps = [self._solved(g.T.ravel()[:, None], out).reshape(shape).T for g, out in pairs]
-        moved = [
-            family.moved(mu, step[:, :, None])[:, :, 0]
-            for mu, step in zip(means, self._products(steps))
-        ]
-        every = zip(features.tolist(), outs, means, errors, moved)
-        return [_Without(a, is_out, mu, e - taken) for a, is_out, mu, e, taken in every]
-
-    def _products(self, matrices: list[Array]) -> list[Array]:
-        """Z times each of several matrices, in one pass over the rows."""
-        if len(matrices) == 1:
-            return [self.model.Z @ matrices[0]]
-        widths = np.cumsum([one.shape[1] for one in matrices])[:-1]
-        return np.split(self.model.Z @ np.column_stack(matrices), widths, axis=1)
-
-    def _solved(self, right: Array, is_out: Mask) -> Array:
-        """H_o times the rows of `right` that are not left out, 0 in the others."""
-        H = self._inverses[1]
-        return held_at_zero(H, H @ np.where(is_out[:, None], 0.0, right), is_out)
-
-    def _of_classes(self, mu: Array, weight: Array, moved: list[Array]) -> Array:
-        """Sum over two logits d and f of M_d' V_df M_f, by the form that V has."""
-        # One logit of two classes: its covariance is that of a coin.
-        if mu.shape[1] == 1:
-            return moved[0].T @ ((weight * mu[:, 0] * (1 - mu[:, 0]))[:, None] * moved[0])
-        own = [M.T @ ((weight * m)[:, None] * M) for m, M in zip(mu.T, moved)]
-        mean = np.sum([m[:, None] * M for m, M in zip(mu.T, moved)], axis=0)
-        return np.sum(own, axis=0) - mean.T @ (weight[:, None] * mean)
-
-    @cached_property
-    def _is_copied(self) -> dict[int, Mask]:
-        """Which functions of each feature of the model another one has as well: (k,)."""
-        data, features = self.model.design, self.model.features
-        weight = data.weight
-        n_columns = len(features) * (data.is_low.shape[1] + N_SINGLE)
-
-        def products(rows: slice) -> tuple[Array]:
-            C = term_columns(data, features[:, None], rows).transpose(1, 0, 2)  # (k, f, n)
-            return (np.matmul(C * weight[rows], C.transpose(0, 2, 1)),)
-
-        (likeness,) = row_sum(products, len(weight), n_columns, data.run)  # (k, f, f)
-        size = np.sqrt(np.maximum(np.einsum("kff->kf", likeness), TINY))
-        likeness = (likeness / size[:, :, None] / size[:, None, :]) ** 2
-        # Every function is like itself.
-        likeness[:, np.arange(len(features)), np.arange(len(features))] = 0.0
-        return dict(zip(features.tolist(), likeness.max(axis=2, initial=0.0).T > MOST_EXPLAINED))
-
-    def _moments(self, without: list[_Without]) -> list[list[Moments]]:
-        """U and S of the functions of each feature, for every logit."""
-        own_Z, K = self.model.Z, without[0].mu.shape[1]
-        cases = [(one, c) for one in without for c in range(K)]
-        # X = H_o Z'VC: what the others explain of the functions.
-        B = block_sum(own_Z, lambda rows, Z: self._outer_products(rows, Z, cases))
-        solved = [self._solved(b, one.is_out) for b, (one, _) in zip(B, cases)]
-        X = [x.reshape(K, own_Z.shape[1], -1) for x in solved]
-        is_estimated = self.model.design.outcome.family.is_estimated
-        kind = self._estimated_sums if is_estimated else self._known_sums
-
-        def parts(rows: slice, Z: Array) -> tuple[Array, ...]:
-            return sum((kind(rows, Z, c, one, x) for (one, c), x in zip(cases, X)), ())
-
-        sums = block_sum(own_Z, parts)
-        per = len(sums) // len(cases)
-        found = [
-            self._finished(one, c, sums[per * i : per * (i + 1)], B[i], X[i])
-            for i, (one, c) in enumerate(cases)
-        ]
-        return [found[i : i + K] for i in range(0, len(found), K)]
-
-    def _functions_of(self, feature: int, rows: slice) -> Array:
-        return term_columns(self.model.design, np.array([[feature]]), rows)[0]
-
-    def _outer_products(
-        self, rows: slice, Z: Array, cases: list[tuple[_Without, int]]
-    ) -> tuple[Array, ...]:
-        """B = Z'VC of each feature and logit, the blocks of all logits below each other."""
-        spread, weight = self.model.design.outcome.family.spread, self.model.design.weight[rows]
-        found = []
+    def outer_products(rows: slice, Z: Array) -> tuple[Array, ...]:
+        """B = Z'VC, the blocks of all logits below each other."""
+        weight, found = design.weight[rows], []
         for one, c in cases:
-            C, mu = self._functions_of(one.feature, rows), one.mu[rows]
-            blocks = [Z.T @ spread(mu, weight, d, c, C.T) for d in range(mu.shape[1])]
-            found.append(np.vstack(blocks))
+            C, mu = functions(one, rows), one.mu[rows]
+            VC = [family.spread(mu, weight, d, c, C.T) for d in range(n_logits)]
+            found.append(np.vstack([Z.T @ columns for columns in VC]))
         return tuple(found)
 
-    def _known_sums(
-        self, rows: slice, Z: Array, c: int, one: _Without, X: Array
-    ) -> tuple[Array, ...]:
-        """Sums over rows: C r, C'VC, what comes back of the others, fourth cumulants, sizes."""
-        C, weight = self._functions_of(one.feature, rows), self.model.design.weight[rows]
-        mu, r = one.mu[rows], one.r[rows, c]
-        variance, fourth_cumulant = self.model.design.outcome.family.cumulants(mu, weight, c)
-        return (
-            C @ (weight * r),
-            (C * variance) @ C.T,
-            self._of_classes(mu, weight, [Z @ x for x in X]),
-            C**4 @ fourth_cumulant,
-            np.asarray(np.sum(variance)),
-            np.asarray(weight @ r**2),
-        )
+    B = block_sum(model.Z, outer_products)
+    # X = H_o Z'VC: what the others explain of the functions.
+    X = [solved_without(inverse, b, one.is_out) for b, (one, _) in zip(B, cases)]
 
-    def _estimated_sums(
-        self, rows: slice, Z: Array, c: int, one: _Without, X: Array
-    ) -> tuple[Array, ...]:
-        """The same with variances that are squares of the residuals."""
-        C, weight = self._functions_of(one.feature, rows), self.model.design.weight[rows]
-        r = one.r[rows, c]
-        cleared = C - (Z @ X[0]).T
-        variance = weight * r**2 / max(self.contrasts[c].share_left, SMALLEST_SHARE_LEFT)
-        S, raw = ((A * variance) @ A.T for A in (cleared, C))
-        return C @ (weight * r), raw, S, C**4 @ (2 * variance**2 / weight)
+    def sums(rows: slice, Z: Array) -> tuple[Array, ...]:
+        weight, found = design.weight[rows], []
+        for (one, c), x in zip(cases, X):
+            C, mu, r = functions(one, rows), one.mu[rows], one.r[rows, c]
+            # (n, n_logits, k): the functions belong to logit c, their projections to all.
+            cleared = -np.matmul(Z, x.reshape(n_logits, m, -1)).transpose(1, 0, 2)
+            cleared[:, c] += C.T
+            moved = family.moved(mu, cleared)
+            variance, fourth_cumulant = family.cumulants(mu, weight, c)
+            if family.is_estimated:
+                omega = r**2 / max(contrasts[c].share_left, SMALLEST_SHARE_LEFT)
+                moved = omega[:, None, None] * moved
+                variance, fourth_cumulant = weight * omega, 2 * weight * omega**2
+            S = np.tensordot(weight[:, None, None] * cleared, moved, ((0, 1), (0, 1)))
+            raw, size = (C * variance) @ C.T, (np.sum(variance), weight @ r**2)
+            found.append((C @ (weight * r), raw, S, C**4 @ fourth_cumulant, *size))
+        return tuple(np.array(parts) for parts in zip(*found))
 
-    def _finished(
-        self, one: _Without, c: int, sums: tuple[Array, ...], B: Array, X: Array
-    ) -> Moments:
-        """U and S from their sums, without the columns that cannot be tested."""
-        if self.model.design.outcome.family.is_estimated:
-            U, raw, S, kurtosis = (part[None] for part in sums)
-            S = with_uncertainty(S, raw, kurtosis)
-        else:
-            U, raw, back, kurtosis = (part[None] for part in sums[:4])
-            blocks = np.split(B, len(X))
-            cross = np.sum([b.T @ x for b, x in zip(blocks, X)], axis=0)
-            S = raw - cross - cross.T + back
-            due = self.contrasts[c].share_left * float(sums[4])
-            # Residuals of an over-fitted model are too small, as in `additive.residuals`.
-            U = U * np.sqrt(due / max(float(sums[5]), TINY))
-        # What another feature has as well is its own, however rough; the model may not follow it.
-        kurtosis = np.where(self._is_copied[one.feature], np.inf, kurtosis)
-        return without_untestable(U[:, :, None], S, raw, kurtosis, MOST_EXPLAINED)
+    return block_sum(model.Z, sums)
+
+
+def copied_functions(design: Design, features: Codes) -> Mask:
+    """Which functions of each of the features another one of them has as well: (f, k)."""
+    weight, n = design.weight, len(features)
+    n_columns = n * (design.is_low.shape[1] + N_SINGLE)
+
+    def products(rows: slice) -> tuple[Array]:
+        C = term_columns(design, features[:, None], rows).transpose(1, 0, 2)  # (k, f, n)
+        return (np.matmul(C * weight[rows], C.transpose(0, 2, 1)),)
+
+    (likeness,) = row_sum(products, len(weight), n_columns, design.run)  # (k, f, f)
+    size = np.sqrt(np.maximum(np.einsum("kff->kf", likeness), TINY))
+    likeness = (likeness / size[:, :, None] / size[:, None, :]) ** 2
+    # Every function is like itself.
+    likeness[:, np.arange(n), np.arange(n)] = 0.0
+    return np.asarray(likeness.max(axis=2, initial=0.0).T > MOST_EXPLAINED)
+
+
+def solved_without(H: Array, right: Array, is_out: Mask) -> Array:
+    """H_o times the rows of `right` that are not left out, 0 in the others."""
+    right = right.copy()
+    right[is_out] = 0.0
+    return held_at_zero(H, H @ right, is_out)
 
 
 def held_at_zero(H: Array, values: Array, is_out: Mask) -> Array:
