@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from immigrate.additive.design import design_of
-from immigrate.additive.families import class_outcome
+from immigrate.additive.design import table_design
 from immigrate.interactions.adjustments import ADJUSTMENTS
 from immigrate.interactions.question import Question
 from immigrate.interactions.search import Search, first_round
+from immigrate.outcomes import Labels
 from immigrate.progress import Run
+from immigrate.table import Kind, Reader, SampleWeight, Table
 
 
 def encoded(X, y, weight=None, nominal=(), circular=()):
-    weight = np.ones(len(y)) if weight is None else weight
-    is_nominal = [j in nominal for j in range(X.shape[1])]
-    outcome = class_outcome(np.asarray(y), int(max(y)) + 1)
-    is_circular = np.isin(np.arange(X.shape[1]), circular)
-    values = X.astype(np.float64)
-    return design_of(values, is_nominal, outcome, weight, is_circular=is_circular)
+    """The design of columns of numbers, levels and, with the period 1, values on a circle."""
+    other = {**dict.fromkeys(circular, Kind.CIRCULAR), **dict.fromkeys(nominal, Kind.NOMINAL)}
+    kinds = [other.get(j, Kind.NUMBER) for j in range(X.shape[1])]
+    names = tuple(f"x{j}" for j in range(X.shape[1]))
+    reader = Reader(names, tuple(kinds), ((),) * len(names), periods=dict.fromkeys(circular, 1.0))
+    labels = Labels(np.arange(max(y) + 1), np.asarray(y))
+    counts = None if weight is None else SampleWeight(weight, "count")
+    return table_design(Table.of_values(reader, X.astype(np.float64), labels, counts))
 
 
 def additive_problem(n=200, p=5, n_classes=2, seed=0):

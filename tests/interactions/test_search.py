@@ -6,7 +6,7 @@ import numpy as np
 from additive.problems import encoded, search_for_pairs
 
 from immigrate import InteractionTest
-from immigrate.additive.sizes import no_effects
+from immigrate.additive.sizes import FirstOrder
 from immigrate.interactions.findings import measurable_terms
 from immigrate.interactions.search import MOST_FOUND, Round, at_once
 
@@ -47,7 +47,15 @@ def test_all_terms_within_the_level_are_found_at_once():
     """Holm: .005 of 4 tests is .02, .016 is .048, .03 is .06; an exact .05 counts."""
     terms, p = np.array([(0, 1), (0, 2), (1, 2), (2, 3)]), np.array([0.005, 0.016, 0.03, 0.9])
     everything = np.ones(4, dtype=bool)
-    tested = Round(terms, 10 * p, np.log(p), everything, 4, np.empty(0), no_effects(4))
+    tested = Round(
+        terms,
+        10 * p,
+        np.log(p),
+        everything,
+        4,
+        np.empty(0),
+        FirstOrder(np.zeros((4, 4)), np.zeros(4)),
+    )
     found = at_once(search_for_pairs(0.05), tested)
     assert [one.term for one in found] == [(0, 1), (0, 2)]
     np.testing.assert_allclose([one.statistic for one in found], [0.05, 0.16])

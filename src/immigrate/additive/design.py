@@ -7,7 +7,7 @@ missing value is 0 in every column and function, and a feature that does not var
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,7 @@ from immigrate.additive.families import Outcome, outcome_of
 from immigrate.additive.levels import Levels, feature_levels
 from immigrate.additive.rows import Columns, LazyColumns, Rows, kept_numbers, row_sum
 from immigrate.arrays import Array, Codes, Mask
+from immigrate.kinds.column import Kind
 from immigrate.progress import ALONE, Run
 from immigrate.table import Table
 
@@ -62,23 +63,23 @@ class Design:
     phi, single : ndarray of shape (p, k, n), (p, 2, n), or None
         All functions of all samples, rows of zeros where a feature has fewer; None where they do
         not fit in memory.
-    tested : ndarray
-        The features that terms are made of.
     adjusted : frozenset of int
         Features that are always in the null model and in no term.
-    has_single : ndarray of shape (p,)
-        Which features have single functions.
     bases : list of Basis
         How closely the main effect of each feature is followed; some of the samples have the
         bases of all.
-    n_columns : ndarray of shape (p,)
-        How many columns each feature has in the additive model.
-    n : float
-        Number of samples, a sample of weight two counting twice.
     rough : frozenset of int
         Features whose main effect needs the rough basis.
     run : Run
         Threads that share blocks of rows, where there are too many for one.
+    tested : ndarray
+        The features that terms are made of.
+    has_single : ndarray of shape (p,)
+        Which features have single functions.
+    n_columns : ndarray of shape (p,)
+        How many columns each feature has in the additive model.
+    n : float
+        Number of samples, a sample of weight two counting twice.
     """
 
     columns: Codes
@@ -91,14 +92,27 @@ class Design:
     weight: Array
     phi: Array | None
     single: Array | None
-    tested: Codes
     adjusted: frozenset[int]
-    has_single: Mask
     bases: list[Basis]
-    n_columns: Codes
-    n: float
     rough: frozenset[int] = frozenset()
     run: Run = ALONE
+    tested: Codes = field(init=False)
+    has_single: Mask = field(init=False)
+    n_columns: Codes = field(init=False)
+    n: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        vars(self).update(
+            tested=np.setdiff1d(np.arange(len(self.levels)), sorted(self.adjusted)),
+            has_single=np.array([one is not None for one in self.singles], dtype=bool),
+            n_columns=column_counts(self.levels, self.bases),
+            n=float(self.weight.sum()),
+        )
+
+    def features_of(self, columns: Sequence[int]) -> tuple[int, ...]:
+        """The features that columns of the table are; a column that does not vary is none."""
+        place = {int(column): i for i, column in enumerate(self.columns)}
+        return tuple(place[column] for column in columns if column in place)
 
     def phi_of(self, features: Codes, rows: Rows = ALL, k: int | None = None) -> Array:
         """The first k functions of some features on some samples: (f, k, n_rows)."""
@@ -153,90 +167,53 @@ class Design:
         """The same with the rough basis for some features."""
         smooth, finer = smooth_basis(self.n), rough_basis(self.n)
         bases = [finer if a in rough else smooth for a in range(len(self.levels))]
-        counts = column_counts(self.levels, bases)
-        return replace(self, rough=rough, bases=bases, n_columns=counts)
+        return replace(self, rough=rough, bases=bases)
 
     def samples(self, index: Codes) -> Design:
         """Some of the samples, with the columns and functions that all of them have."""
-        outcome, weight = self.outcome, self.weight[index]
-        levels = [replace(one, code=one.code[index]) for one in self.levels]
+        outcome = self.outcome
         return replace(
             self,
-            levels=levels,
+            levels=[replace(one, code=one.code[index]) for one in self.levels],
             outcome=replace(outcome, Y=outcome.Y[index], strata=outcome.strata[index]),
-            weight=weight,
+            weight=self.weight[index],
             phi=None if self.phi is None else self.phi[..., index],
             single=None if self.single is None else self.single[..., index],
-            n_columns=column_counts(levels, self.bases),
-            n=float(weight.sum()),
         )
 
 
 def table_design(table: Table, *, adjusted: Mask | None = None, run: Run = ALONE) -> Design:
-    """Functions of every feature of a table, its outcome, and its weights as counts."""
-    weight = np.ones(len(table.values)) if table.weight is None else table.weight.as_counts()
-    X, outcome = table.values.astype(np.float64, copy=False), outcome_of(table.outcome, weight)
-    reader = table.reader
-    return design_of(
-        X,
-        reader.is_nominal,
-        outcome,
-        weight,
-        is_circular=None if reader.period is None else np.isfinite(reader.period),
-        adjusted=adjusted,
-        run=run,
-    )
-
-
-def design_of(
-    values: Array,
-    is_nominal: Sequence[bool] | Mask,
-    outcome: Outcome,
-    weight: Array,
-    *,
-    is_circular: Mask | None = None,
-    adjusted: Mask | None = None,
-    run: Run = ALONE,
-) -> Design:
-    """Levels and functions of the features of a table (n, p) that vary.
+    """Levels and functions of the features of a table that vary, with its weights as counts.
 
     `adjusted` marks columns that are always in the null model and in no term.
     """
-    kept = kept_numbers()
-    on_circle = np.zeros(values.shape[1], dtype=bool) if is_circular is None else is_circular
+    X, reader = table.values.astype(np.float64, copy=False), table.reader
+    weight = np.ones(len(X)) if table.weight is None else table.weight.as_counts()
     every = [
-        feature_levels(x, weight, bool(nominal), bool(circular))
-        for x, nominal, circular in zip(values.T, is_nominal, on_circle)
+        feature_levels(x, weight, kind is Kind.NOMINAL, kind is Kind.CIRCULAR)
+        for x, kind in zip(X.T, reader.kinds)
     ]
     columns = np.flatnonzero([levels.n_levels > 1 for levels in every])
     levels = [every[j] for j in columns]
     products, singles, n_own, is_low = term_functions(levels)
-    k = is_low.shape[1]
     # All functions of all samples, where they fit in memory.
-    codes = [one.code for one in levels]
-    is_kept = len(values) * len(levels) * (k + N_SINGLE) <= kept
-    phi = stacked(products, codes, ALL, k) if is_kept else None
-    single = stacked(singles, codes, ALL, N_SINGLE) if is_kept else None
-    n = float(weight.sum())
-    bases = [smooth_basis(n)] * len(levels)
+    k, codes, phi, single = is_low.shape[1], [one.code for one in levels], None, None
+    if len(X) * len(levels) * (k + N_SINGLE) <= kept_numbers():
+        phi, single = stacked(products, codes, ALL, k), stacked(singles, codes, ALL, N_SINGLE)
     is_adjusted = np.zeros(len(levels), bool) if adjusted is None else adjusted[columns]
     return Design(
-        columns=columns,
-        levels=levels,
-        products=products,
-        singles=singles,
-        n_own=n_own,
-        is_low=is_low,
-        has_single=np.array([one is not None for one in singles], dtype=bool),
-        outcome=outcome,
-        weight=weight,
-        n=n,
-        phi=phi,
-        single=single,
-        tested=np.flatnonzero(~is_adjusted),
+        columns,
+        levels,
+        products,
+        singles,
+        n_own,
+        is_low,
+        outcome_of(table.outcome, weight),
+        weight,
+        phi,
+        single,
         adjusted=frozenset(np.flatnonzero(is_adjusted).tolist()),
-        bases=bases,
-        n_columns=column_counts(levels, bases),
+        bases=[smooth_basis(float(weight.sum()))] * len(levels),
         run=run,
     )
 

@@ -233,7 +233,7 @@ class CoefficientSpace:
         ]
 
     def _explained_sizes(self, rows: slice, Z: Array) -> tuple[Array]:
-        """Sum of F^2 / w over some rows, for each logit: F' = w V P with P = Z L, logit by logit."""
+        """Sum of F^2 / w over some rows, for each logit: F' = w V P with P = Z L."""
         mu, n_logits, sizes = self.mu[rows], self.mu.shape[1], np.zeros(self.mu.shape[1])
         # Some columns of L at a time: of all there are n_logits times as many.
         for root in np.array_split(self._inverse_and_root[1], n_logits, axis=1):

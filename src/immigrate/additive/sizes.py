@@ -20,6 +20,7 @@ of the effect comes from the same numbers. A strong effect comes out weaker in t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -35,8 +36,7 @@ SMOOTH_PENALTY, LEVEL_PENALTY = 1.0, 0.3
 TINY = np.finfo(np.float64).tiny
 
 
-@dataclass(frozen=True)
-class Sizes:
+class Sizes(NamedTuple):
     """Sizes of several effects, each with the ends of its 95 % interval."""
 
     size: Array
@@ -99,15 +99,6 @@ class FirstOrder:
     def sizes(self) -> Sizes:
         """Sizes and their intervals."""
         return sizes_of(*self.forms)
-
-    def taken(self, index: Codes) -> FirstOrder:
-        """Those of some terms."""
-        return FirstOrder(self.forms[:, index], self.gain[index])
-
-
-def no_effects(n_terms: int) -> FirstOrder:
-    """Effects of size 0, to be filled in."""
-    return FirstOrder(np.zeros((4, n_terms)), np.zeros(n_terms))
 
 
 def first_order(moments: list[Moments], penalty: Array, contrasts: list[Contrast]) -> FirstOrder:

@@ -34,6 +34,7 @@ from immigrate.interactions.search import (
 from immigrate.interactions.words import Side, feature_direction, more_likely, pair_direction
 from immigrate.table import Table
 
+SIZES = ("size", "size_low", "size_high")
 POWER = 0.8
 N_FORMS = 4
 # Where variances are estimated they are enlarged, and forms that rest on few samples are left out.
@@ -99,13 +100,10 @@ class EffectSource:
         """
         if design is None:
             design = table_design(self.table, adjusted=self.adjusted)
-            place = {int(column): i for i, column in enumerate(design.columns)}
-            rough = frozenset(place[c] for c in self.rough if c in place)
-            design = design.with_rough(rough)
-        place = {int(column): i for i, column in enumerate(design.columns)}
-        wanted = dict.fromkeys((*self.pairs, *more))
-        terms = [tuple(place[c] for c in pair) for pair in wanted if place.keys() >= set(pair)]
-        kept = np.array([place[c] for c in self.features if c in place], dtype=np.intp)
+            design = design.with_rough(frozenset(design.features_of(self.rough)))
+        pairs = map(design.features_of, dict.fromkeys((*self.pairs, *more)))
+        terms: list[Term] = [pair for pair in pairs if len(pair) == 2]
+        kept = np.array(design.features_of(self.features), dtype=np.intp)
         return Effects(self, effect_model(design, kept, terms, self.strength))
 
 
@@ -118,11 +116,8 @@ class Effects:
 
     def place(self, term: Term) -> Term | None:
         """The features that the columns are, if they are in the model."""
-        places = [np.flatnonzero(self.model.design.columns == column) for column in term]
-        if any(not len(place) for place in places):
-            return None
-        found = tuple(int(place[0]) for place in places)
-        return found if found in self.model.owners else None
+        found = self.model.design.features_of(term)
+        return found if len(found) == len(term) and found in self.model.owners else None
 
     def measured(self, terms: Sequence[Term], *, with_shares: bool = False) -> tuple[Sizes, Array]:
         """Sizes of the effects of columns and pairs, and shares of the held-out deviance.
@@ -132,47 +127,39 @@ class Effects:
         places = [self.place(term) for term in terms]
         known = np.array([place is not None for place in places], dtype=bool)
         inside = [place for place in places if place is not None]
-        found, parts = self.model.sizes(inside), np.full((4, len(terms)), np.nan)
-        parts[:3, known] = found.size, found.low, found.high
+        parts = np.full((4, len(terms)), np.nan)
+        parts[:3, known] = self.model.sizes(inside)
         if with_shares:
             parts[3, known] = self.model.held_out_shares(inside)
         return Sizes(*parts[:3]), parts[3]
 
-    def pair_direction(self, pair: Term) -> str:
-        """Where what is more likely, beyond what both features do alone; "" if none can say."""
-        place = self.place(pair)
+    def direction(self, term: Term) -> str:
+        """Where what is more likely by a pair, or by a column given the others.
+
+        "" if nothing can be said.
+        """
+        place = self.place(term)
         if place is None:
             return ""
-        contribution = self.model.block(place).contribution
+        contribution, sides = self.model.block(place).contribution, map(self._side, place)
         # With several classes the sentence is about the one whose log-odds move most.
         c = int(np.argmax(np.sum(contribution**2, axis=0)))
-        a, b = (self._side(feature) for feature in place)
-        words = pair_direction(contribution[:, c], self.model.known(place), a, b)
-        return f"{more_likely(self.source.table.outcome, c)} {words}" if words else ""
+        in_words = feature_direction if len(place) == 1 else pair_direction
+        words = in_words(contribution[:, c], self.model.known(place), *sides)
+        given = ", given the others" if len(place) == 1 else ""
+        return f"{more_likely(self.source.table.outcome, c)} {words}{given}" if words else ""
 
     def own_direction(self, column: int) -> str:
         """Where what is more likely as far as this column, beside covariates, can tell."""
-        place = np.flatnonzero(self.model.design.columns == column)
-        if not len(place):
+        place = self.model.design.features_of((column,))
+        if not place:
             return ""
-        Y, side = self._beyond_covariates, self._side(int(place[0]))
-        weight = self.model.known((int(place[0]),))
+        Y, side, weight = self._beyond_covariates, self._side(place[0]), self.model.known(place)
         centred = Y - np.average(Y, axis=0, weights=np.maximum(weight, 1e-300))
         spread = [side.spread(centred[:, c], weight) for c in range(Y.shape[1])]
         c = int(np.argmax(spread))
         words = feature_direction(centred[:, c], weight, side)
         return f"{more_likely(self.source.table.outcome, c)} {words}"
-
-    def direction_given_others(self, column: int) -> str:
-        """Where what is more likely by what this column adds to all others; "" if none can say."""
-        place = self.place((column,))
-        if place is None:
-            return ""
-        contribution, side = self.model.block(place).contribution, self._side(place[0])
-        c = int(np.argmax(np.sum(contribution**2, axis=0)))
-        words = feature_direction(contribution[:, c], self.model.known(place), side)
-        subject = more_likely(self.source.table.outcome, c)
-        return f"{subject} {words}, given the others" if words else ""
 
     @cached_property
     def _beyond_covariates(self) -> Array:
@@ -180,10 +167,8 @@ class Effects:
         design = self.model.design
         if not design.adjusted:
             return design.outcome.Y
-        return (
-            design.outcome.Y
-            - fitted_on(design, np.array(sorted(design.adjusted), dtype=np.intp)).means
-        )
+        covariates = np.array(sorted(design.adjusted), dtype=np.intp)
+        return np.asarray(design.outcome.Y - fitted_on(design, covariates).means)
 
     def _side(self, feature: int) -> Side:
         table, levels = self.source.table, self.model.design.levels[feature]
@@ -267,35 +252,33 @@ def term_table(
     tested: TermEvidence, null: NullModel, names: NDArray[np.object_], effects: Effects
 ) -> pd.DataFrame:
     """All terms: those found with the evidence at their entry, then the others by evidence."""
-    first, order = tested.first, tested.first.terms.shape[1]
-    table = pd.DataFrame(
-        {
-            **{f"feature_{i}": names[places] for i, places in enumerate(first.terms.T, 1)},
-            "p_value": np.exp(first.log_p),
-            "p_adjusted": np.exp(tested.log_p_adjusted),
-        }
-    )
+    first, found, (n, order) = tested.first, tested.found, tested.first.terms.shape
+    columns: dict[str, NDArray[Any]] = {
+        **{f"feature_{i}": names[places] for i, places in enumerate(first.terms.T, 1)},
+        "p_value": np.exp(first.log_p),
+        "p_adjusted": np.exp(tested.log_p_adjusted),
+    }
     if order == 2:
         # Terms with an exact p-value come first; the others have no size.
-        missing = np.full(len(first.terms) - len(first.effects.gain), np.nan)
+        missing = np.full(n - len(first.effects.gain), np.nan)
         deviance = null.intercept_deviance * null.design.n
         share = np.maximum(first.effects.gain / deviance, 0.0)
-        columns = size_columns(first.effects.sizes().times(null.design.outcome.unit))
-        for name, values in {**columns, "deviance_share": share}.items():
-            table[name] = np.concatenate([values, missing])
-        table["direction"] = texts([""] * len(table))
-    table = table.assign(statistic=first.statistic, is_exact=first.is_exact, is_found=False)
+        sizes = first.effects.sizes().times(null.design.outcome.unit)
+        for name, values in zip((*SIZES, "deviance_share"), (*sizes, share)):
+            columns[name] = np.concatenate([values, missing])
+        columns["direction"] = texts([""] * n)
+    columns.update(statistic=first.statistic, is_exact=first.is_exact)
     # Only needed where something was found; for 100,000 terms it takes a while to make.
-    place = {tuple(term): i for i, term in enumerate(first.terms.tolist())} if tested.found else {}
-    rows = np.array([place[one.term] for one in tested.found], dtype=np.intp)
-    for column, found in found_columns(tested, order, effects).items():
+    place = {tuple(term): i for i, term in enumerate(first.terms.tolist())} if found else {}
+    rows = np.array([place[one.term] for one in found], dtype=np.intp)
+    in_order = np.concatenate([rows, np.delete(np.arange(n), rows)])
+    columns = {name: values[in_order] for name, values in columns.items()}
+    for name, at_entry in found_columns(tested, order, effects).items():
         # A found pair that could not be measured keeps its size to first order.
-        is_known = np.array([not pd.isna(value) for value in found], dtype=bool)
-        table.loc[rows[is_known], column] = found[is_known]
-    table.loc[rows, "is_found"] = True
-    others = np.delete(np.arange(len(table)), rows)
-    table = table.iloc[np.concatenate([rows, others])].reset_index(drop=True)
-    table.insert(list(table.columns).index("is_exact"), "rank", np.arange(1, len(table) + 1))
+        is_known = ~pd.isna(at_entry)
+        columns[name][: len(found)][is_known] = at_entry[is_known]
+    table = pd.DataFrame(columns | {"is_found": np.arange(n) < len(found)})
+    table.insert(list(table.columns).index("is_exact"), "rank", np.arange(1, n + 1))
     return table
 
 
@@ -311,8 +294,8 @@ def found_columns(tested: TermEvidence, order: int, effects: Effects) -> dict[st
     of_table = effects.model.design.columns
     pairs = [tuple(of_table[list(one.term)].tolist()) for one in tested.found]
     sizes, shares = effects.measured(pairs, with_shares=True)
-    directions = texts([effects.pair_direction(pair) for pair in pairs])
-    return {**columns, **size_columns(sizes), "deviance_share": shares, "direction": directions}
+    columns.update(zip(SIZES, sizes), deviance_share=shares)
+    return columns | {"direction": texts([effects.direction(pair) for pair in pairs])}
 
 
 def feature_table(
@@ -327,14 +310,13 @@ def feature_table(
     measured, _ = effects.measured([(int(column),) for column in columns])
     # Features that are not in the model of effects have the size of a single step.
     step = tested.effects.sizes().times(design.outcome.unit)
-    both = ((measured.size, step.size), (measured.low, step.low), (measured.high, step.high))
-    sizes = Sizes(*(np.where(np.isnan(own), other, own) for own, other in both))
+    sizes = [np.where(np.isnan(own), other, own) for own, other in zip(measured, step)]
     directions = [""] * len(columns)
     for i in np.flatnonzero(tested.is_shown):
+        column = int(columns[i])
         # What is not shown on its own may go either way there.
         is_own = tested.is_shown_alone[i]
-        direction = effects.own_direction if is_own else effects.direction_given_others
-        directions[i] = direction(int(columns[i]))
+        directions[i] = effects.own_direction(column) if is_own else effects.direction((column,))
     table = pd.DataFrame(
         {
             "feature": names[tested.features],
@@ -342,7 +324,7 @@ def feature_table(
             "p_adjusted": np.exp(tested.log_p_adjusted),
             "p_given_others": np.exp(tested.log_p_given_others),
             "p_given_others_adjusted": np.exp(tested.log_p_given_others_adjusted),
-            **size_columns(sizes),
+            **dict(zip(SIZES, sizes)),
             "direction": texts(directions),
             "in_pair": np.isin(tested.features, [a for term in found for a in term]),
         }
@@ -350,11 +332,6 @@ def feature_table(
     # The p-value on its own decides; that given the others is for ties.
     order = np.lexsort((tested.log_p_given_others, tested.log_p))
     return table.iloc[order].reset_index(drop=True)
-
-
-def size_columns(sizes: Sizes) -> dict[str, Array]:
-    """Columns size, size_low and size_high."""
-    return {"size": sizes.size, "size_low": sizes.low, "size_high": sizes.high}
 
 
 def texts(values: Sequence[str]) -> NDArray[np.object_]:

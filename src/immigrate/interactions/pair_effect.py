@@ -176,7 +176,7 @@ def pair_effect(effects: Effects, pair: Term) -> PairEffect:
         size=float(sizes.size[0]),
         size_low=float(sizes.low[0]),
         size_high=float(sizes.high[0]),
-        direction=effects.pair_direction(pair),
+        direction=effects.direction(pair),
         labels=labels,
         is_number=outcome.numbers is not None,
     )

@@ -51,10 +51,9 @@ class Question:
             return TermSet(2, left, right)
         if self.listed is None:
             return every
-        place = {int(design.columns[a]): int(a) for a in design.tested}
-        known = [pair for pair in self.listed.tolist() if place.keys() >= set(pair)]
-        pairs = sorted({tuple(sorted(place[column] for column in pair)) for pair in known})
-        return replace(every, listed=np.array(pairs, dtype=np.intp).reshape(-1, 2))
+        pairs = {tuple(sorted(design.features_of(pair))) for pair in self.listed.tolist()}
+        known = sorted(pair for pair in pairs if len(pair) == 2)
+        return replace(every, listed=np.array(known, dtype=np.intp).reshape(-1, 2))
 
 
 @dataclass(frozen=True)
