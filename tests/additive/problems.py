@@ -8,17 +8,20 @@ from immigrate.additive.design import table_design
 from immigrate.interactions.adjustments import ADJUSTMENTS
 from immigrate.interactions.question import Question
 from immigrate.interactions.search import Search, first_round
+from immigrate.kinds.circular import Circular
+from immigrate.kinds.nominal import Nominal
+from immigrate.kinds.number import Number
 from immigrate.outcomes import Labels
 from immigrate.progress import Run
-from immigrate.table import Kind, Reader, SampleWeight, Table
+from immigrate.table import Reader, SampleWeight, Table
 
 
 def encoded(X, y, weight=None, nominal=(), circular=()):
     """The design of columns of numbers, levels and, with the period 1, values on a circle."""
-    other = {**dict.fromkeys(circular, Kind.CIRCULAR), **dict.fromkeys(nominal, Kind.NOMINAL)}
-    kinds = [other.get(j, Kind.NUMBER) for j in range(X.shape[1])]
+    other = {**dict.fromkeys(circular, Circular(period=1.0)), **dict.fromkeys(nominal, Nominal())}
+    kinds = [other.get(j, Number()) for j in range(X.shape[1])]
     names = tuple(f"x{j}" for j in range(X.shape[1]))
-    reader = Reader(names, tuple(kinds), ((),) * len(names), periods=dict.fromkeys(circular, 1.0))
+    reader = Reader(names, tuple(kinds))
     labels = Labels(np.arange(max(y) + 1), np.asarray(y))
     counts = None if weight is None else SampleWeight(weight, "count")
     return table_design(Table.of_values(reader, X.astype(np.float64), labels, counts))

@@ -30,7 +30,6 @@ from immigrate.additive.families import Outcome, outcome_of
 from immigrate.additive.levels import Levels, feature_levels
 from immigrate.additive.rows import Columns, LazyColumns, Rows, kept_numbers, row_sum
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.kinds.column import Kind
 from immigrate.progress import ALONE, Run
 from immigrate.table import Table
 
@@ -190,7 +189,7 @@ def table_design(table: Table, *, adjusted: Mask | None = None, run: Run = ALONE
     X, reader = table.values.astype(np.float64, copy=False), table.reader
     weight = np.ones(len(X)) if table.weight is None else table.weight.as_counts()
     every = [
-        feature_levels(x, weight, kind is Kind.NOMINAL, kind is Kind.CIRCULAR)
+        feature_levels(x, weight, kind.is_nominal, kind.period < np.inf)
         for x, kind in zip(X.T, reader.kinds)
     ]
     columns = np.flatnonzero([levels.n_levels > 1 for levels in every])
