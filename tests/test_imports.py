@@ -39,7 +39,7 @@ LAYERS = [
     "cli",
     "__main__",
 ]
-# Everybody may import these; they import nobody but each other.
+# Every layer may import these; they import only each other.
 LEAVES = [
     "arrays",
     "_version",

@@ -458,7 +458,7 @@ def _restored(cls: Any, state: dict[str, Any]) -> Any:
         raise OtherStateError(cls.__name__)
     if not hasattr(one, "__setstate__"):
         for name, value in state.items():
-            # Frozen for everybody else.
+            # Frozen for all other code.
             object.__setattr__(one, name, value)
         return one
     try:

@@ -52,7 +52,7 @@ def test_where_there_is_nothing_it_says_so(page, noise):
     page.open(noise)
     assert page.texts(".headline")[:2] == ["None detected"] * 2
     page.click("#tab-network")
-    assert "none is shown to act together" in page.one("#pair-network").text
+    assert "none was detected" in page.one("#pair-network").text
 
 
 def test_a_row_opens_its_pair(page, trial):

@@ -152,7 +152,7 @@ def test_with_unequal_classes_the_card_shows_more_than_accuracy():
     answer = Report.of(X, y, quick(), cv=4).summary["answers"][2]
     assert answer["headline"][0].startswith("AUC 0.")
     assert answer["details"][1]["evidence"].startswith("balanced accuracy ")
-    assert "the largest class alone is 92.0 % of the samples" in answer["remark"]
+    assert "the largest class alone would be right in 92.0 %" in answer["remark"]
 
 
 def test_guessing_is_called_guessing():

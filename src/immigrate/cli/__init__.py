@@ -5,7 +5,7 @@
     app         what can be typed, and what a typed line comes to
     report, test, fit, predict, compare
                 a command each: its options and its work; `comparison`: methods on the same folds
-    tables      the data frame → features and target; what is asked of the test
+    tables      the data frame → features and target; the options of the test
     files       a file of any format → a data frame, and what was guessed
     text        encoding, delimiter and cells of text → numbers, flags, names
     terminal    results on standard output and in files, talk and progress on standard error

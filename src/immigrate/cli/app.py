@@ -181,7 +181,7 @@ def table_options(
     categorical: list[str] | None,
     outcome: Outcome,
 ) -> Any:
-    """What is asked of the table; refuses a command without a target."""
+    """The table and how it is to be read; refuses a command without a target."""
     from immigrate.cli.tables import TableOptions
 
     if not target:
@@ -219,7 +219,7 @@ def ended(arguments: list[str], interrupts: Interrupts) -> int:
         sys.stdout.flush()
         return DONE
     except BrokenPipeError:
-        return _nobody_reads()
+        return _closed_output()
     except BaseException as error:
         interrupts.ignore()
         # Somebody asked for the end of the process on purpose; it is no failure of the command.
@@ -248,7 +248,7 @@ def _said(error: BaseException, interrupts: Interrupts) -> int:
     return NOT_UNDERSTOOD if isinstance(error, UsageError) else FAILED
 
 
-def _nobody_reads() -> int:
+def _closed_output() -> int:
     """Standard output was closed, as `head` does when it has enough."""
     with contextlib.suppress(OSError, ValueError):
         # Python flushes it once more at the end, and would complain.

@@ -61,7 +61,7 @@ def command(
 def show_comparison(
     source: TableOptions, folds: int, repeats: int, seed: int, jobs: int | None, csv: Path | None
 ) -> None:
-    """Cross-validate all methods, and say who is shown to be better than whom."""
+    """Cross-validate all methods, and show which differences are more than chance."""
     from immigrate.table import left_out, messages
 
     check_outputs(csv, inputs=(source.path,))

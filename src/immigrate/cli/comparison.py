@@ -255,7 +255,7 @@ def _scored(
     # One thread per fit: threads that wait for each other on a busy machine take many times as
     # long, and --jobs spreads the fits.
     with warnings.catch_warnings(), threadpool_limits(1):
-        # A level that is rare, or a gap in one fold only, is nobody's news here.
+        # Rare levels, and gaps in one fold only, need no warning here.
         warnings.simplefilter("ignore")
         fitted = clone(model).fit(X.iloc[train], codes[train])
         shares = fitted.predict_proba(X.iloc[test])

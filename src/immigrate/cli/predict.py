@@ -139,6 +139,6 @@ def accuracy_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: st
     n_right = int((predicted[is_known].astype(str).to_numpy() == known).sum())
     share = f"{100 * n_right / len(known):.1f} %"
     return (
-        f"right in {n_right} of the {len(known)} rows that have '{target}' ({share}); of rows "
-        "that the model was fitted on, this says little."
+        f"right in {n_right} of the {len(known)} rows that have '{target}' ({share}); on rows "
+        "that the model was fitted on, this does not measure its accuracy."
     )

@@ -1,4 +1,4 @@
-"""A file that was read → what a command works on: features and target, and what is asked."""
+"""A file that was read → features and target of a command, and the options of the test."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ PAIRS_FORM = "--pairs takes a feature, or pairs such as age:dose,age:sex"
 
 @dataclass(frozen=True)
 class TestOptions:
-    """What is asked of the test."""
+    """The options of the test."""
 
     adjust_for: tuple[str, ...] = ()
     pairs: str = ""

@@ -154,7 +154,7 @@ class Cluster:
         """A task whose result is `value`.
 
         Scattered data would be gone with the worker that holds it. The scheduler keeps a task as
-        long as somebody needs it, and gives it to another worker when its result is lost.
+        long as another task needs it, and gives it to another worker when its result is lost.
         """
         return self._submitted(_itself, [value], name)[0]
 
@@ -169,7 +169,7 @@ class Cluster:
         try:
             return results(self.client, futures, self.patience)
         finally:
-            # Tracebacks keep frames and frames keep futures: after Ctrl-C nobody should go on.
+            # Tracebacks keep frames and frames keep futures: after Ctrl-C no task should go on.
             self.release(futures)
 
     def release(self, futures: Sequence[Any]) -> None:
@@ -200,7 +200,7 @@ class ClusterError(RuntimeError):
 
 
 class ClusterLostError(ClusterError, ConnectionError):
-    """The scheduler of a cluster is gone, or nobody is left to work.
+    """The scheduler of a cluster is gone, or no worker is left.
 
     Examples
     --------
@@ -270,11 +270,11 @@ def _wait(client: Any, futures: Sequence[Any], patience: float) -> None:
             n_ended, last_ended = ended, now
         # A worker that is paused keeps the tasks that it was given, and others may wait for ever.
         if "paused" in states and now - last_ended > STUCK * patience:
-            raise ClusterLostError(nobody_works(client, states, STUCK * patience))
+            raise ClusterLostError(no_worker_message(client, states, STUCK * patience))
         if "running" in states:
             last_seen = now
         elif now - last_seen > patience:
-            raise ClusterLostError(nobody_works(client, states, patience))
+            raise ClusterLostError(no_worker_message(client, states, patience))
 
 
 def worker_states(client: Any, patience: float) -> list[str]:
@@ -283,8 +283,8 @@ def worker_states(client: Any, patience: float) -> list[str]:
     return [worker["status"] for worker in identity["workers"].values()]
 
 
-def nobody_works(client: Any, states: list[str], patience: float) -> str:
-    """What to say when there is a scheduler and nobody who takes its tasks."""
+def no_worker_message(client: Any, states: list[str], patience: float) -> str:
+    """What to say when there is a scheduler and no worker that takes its tasks."""
     n_paused = states.count("paused")
     if n_paused:
         who = f"All {n_paused}" if n_paused == len(states) else f"{n_paused} of {len(states)}"

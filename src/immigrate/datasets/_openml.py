@@ -40,7 +40,7 @@ def fetch_table(
     -------
     sklearn.utils.Bunch
         `data`, `target`, `frame`, `feature_names`, `target_names`, `DESCR`, `details`, `url`;
-        `truth` is None, since nobody knows it.
+        `truth` is None, since it is not known.
 
     See Also
     --------

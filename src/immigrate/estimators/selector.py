@@ -49,7 +49,7 @@ def _has_no_products(selector: ImmigrateSelector) -> bool:
 
 
 class ImmigrateSelector(SelectorMixin, StoredEstimator):
-    """Keeps features by their importance and, if asked, appends pairs as product columns.
+    """Keeps features by their importance and, on request, appends pairs as product columns.
 
     In this way a model without interactions, such as a logistic regression, can use those that
     were found. In a pipeline the selection is made inside the folds of a cross-validation.

@@ -1,4 +1,4 @@
-"""What is asked of a table: which terms, adjusted for what, effects from which samples.
+"""The question to a table: which terms, adjusted for what, effects from which samples.
 
 A `Question` names columns of the table. Its `TermSet` names features of a design, which are the
 columns that vary.

@@ -42,12 +42,12 @@ ROUNDING = 1e-9
 
 
 def silent(sentence: str) -> None:
-    """Say nothing: progress was not asked for."""
+    """Print nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What is asked, and how it is answered.
+    """Which terms are tested, and how.
 
     Attributes
     ----------

@@ -302,7 +302,7 @@ class CompiledPass:
         """Second sweep: the gradient of every problem, packed as the weights are."""
         # A contiguous copy: for a strided view the sweep would have to be compiled once more.
         floor, Z = split[:, :, FLOOR].copy(), split[:, :, PARTITION]
-        # Samples that are no anchors have met nobody: their Z is 0, and so is their weight.
+        # Samples that are no anchors have no pairs: their Z is 0, and so is their weight.
         everywhere = isinstance(self._layout.anchors, slice)
         pull = self._weight / (Z if everywhere else np.where(Z > 0, Z, 1.0))
         # Couplings below this do not change the gradient: all n^2 of them together stay below one

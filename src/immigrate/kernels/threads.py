@@ -93,7 +93,7 @@ def run_in_order(task: Callable[[P], R], parts: Sequence[P], n_threads: int) -> 
             try:
                 results[k] = task(parts[k])
             except BaseException:
-                # After an error or Ctrl-C nobody begins another part.
+                # After an error or Ctrl-C no thread begins another part.
                 left.clear()
                 raise
 
@@ -115,7 +115,7 @@ class Helpers:
     """Threads that do the same work beside the caller.
 
     A helper that begins takes a ticket. Tickets that are left when the caller has finished are
-    of helpers that have not begun: they would find nothing to do, and nobody waits for them.
+    of helpers that have not begun: they would find nothing to do, and no call waits for them.
     """
 
     def __init__(self, work: Callable[[], None], n: int) -> None:

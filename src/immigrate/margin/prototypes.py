@@ -146,7 +146,7 @@ def clustered(Z: Array, n_centres: int, random: np.random.RandomState) -> Codes:
     for _ in range(FULL_STEPS):
         nearest = nearest_centre(Z, centres)
         centres = means(Z, nearest)
-        # Centres that are nobody's nearest are gone from here on.
+        # Centres that are nearest to no sample are dropped.
         groups = np.unique(nearest, return_inverse=True)[1]
     return groups
 

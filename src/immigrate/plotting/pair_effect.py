@@ -137,7 +137,7 @@ class PairEffectDisplay:
         """Places of the classes that have a panel."""
         known = self.effect.classes
         if classes is None:
-            # Weighed by samples: a large value where nobody is does not make an effect large.
+            # Weighed by samples: a large value far from all samples makes no large effect.
             squares = np.sum(self.effect.value**2 * self.effect.counts, axis=(1, 2))
             return sorted(np.argsort(-squares, kind="stable")[:MOST_PANELS].tolist())
         unknown = [str(one) for one in classes if str(one) not in known]

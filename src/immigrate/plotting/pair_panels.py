@@ -81,7 +81,7 @@ class Panels:
         """Largest value that samples stand behind, in any panel: the end of the colours."""
         value = np.abs(self.effect.value[self.shown])  # (c, g, h)
         is_near = np.broadcast_to(self.support >= FEW, value.shape)
-        # Where nobody is near, values may be anything: they must not fade the colours of the
+        # Far from all samples, values may be anything: they must not fade the colours of the
         # others.
         largest = float(value[is_near].max() if is_near.any() else value.max())
         return largest if largest > 0 else 1.0

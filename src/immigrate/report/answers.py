@@ -166,8 +166,8 @@ def _in_percent(found: dict[str, float]) -> str:
 def _of_imbalance(found: dict[str, Any], guess: float) -> str:
     """What accuracy hides where one class is much larger."""
     remark = (
-        f" Plain accuracy, {100 * found['accuracy']['value']:.1f} %, says little: the largest "
-        f"class alone is {100 * found['largest_class']:.1f} % of the samples."
+        f" Plain accuracy is {100 * found['accuracy']['value']:.1f} %; the largest class alone "
+        f"would be right in {100 * found['largest_class']:.1f} %."
     )
     if found["balanced_accuracy"]["low"] <= guess < found["auc"]["low"]:
         remark += (

@@ -58,7 +58,7 @@ def splits_of(given: ReportInput, cv: Any) -> list[Split] | None:
         n_folds = min(n_folds, len(pd.unique(groups)))
         if n_folds < 2:
             raise ValueError(
-                "groups says that all samples are of one group, so that nobody can be held out. "
+                "groups says that all samples are of one group, so that no group can be held out. "
                 "Leave groups out, or check that the right column is used."
             )
         by_group = StratifiedGroupKFold(n_folds, shuffle=True, random_state=SEED)

@@ -267,7 +267,7 @@ def _checked_groups(groups: Any, n_samples: int) -> NDArray[Any]:
     if is_missing.any():
         raise ValueError(
             f"groups is missing (NaN) in {is_missing.sum()} of {n_samples} samples, first in row "
-            f"{np.flatnonzero(is_missing)[0]}. Say whom each sample is of, or drop these rows."
+            f"{np.flatnonzero(is_missing)[0]}. Name the group of each sample, or drop these rows."
         )
     try:
         np.unique(groups)

@@ -152,7 +152,7 @@ function network(threshold, openPair) {
     return el(
       "p",
       { class: "notice" },
-      `No pair has an adjusted p up to ${threshold}, and none is shown to act together. Move the threshold to see weaker ones.`,
+      `No pair has an adjusted p up to ${threshold}, and none was detected. Move the threshold to see weaker ones.`,
     );
   const width = isNarrow ? 330 : 560,
     height = nodes.length < 5 ? 320 : 420,

@@ -57,7 +57,7 @@ LEAST_SHARE_OF_NUMBERS = 0.9
 
 
 class Reason(Enum):
-    """Why a column deserves a word."""
+    """Why a column is named in a note."""
 
     DATES = "dates"
     TEXT_DATES = "dates as text"
@@ -215,8 +215,7 @@ def table_notes(
         note = _nominal_note(reader, j, values[:, j], bool(is_text[j]), bool(is_listed[j]))
         if note:
             notes.append(note)
-    # Constants and columns without a value are all alike; nobody needs to hear that they are
-    # copies.
+    # Constants and columns without a value are all alike: that they are copies is no news.
     is_left_out = is_empty | is_constant
     is_left_out[[note.column for note in notes if note.is_left_out]] = True
     for j, earlier in _copies(values, reader.is_nominal, np.flatnonzero(~is_left_out)):

@@ -171,7 +171,7 @@ def _opened_array(X: Any) -> Opened | Any:
         X = unmasked(X)
     try:
         array = X if isinstance(X, np.ndarray) else np.asarray(X)
-    except (ValueError, TypeError):  # rows of different lengths, say: scikit-learn says what
+    except (ValueError, TypeError):  # such as rows of different lengths: scikit-learn says what
         return X
     if array.ndim != 2:
         return array

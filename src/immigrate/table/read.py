@@ -110,7 +110,7 @@ def read_training_table(
     """
     source, name = opened(X), getattr(y, "name", None)
     warn_of_other_order(X, y)
-    # Labels first: scikit-learn would refuse a missing one in words of its own.
+    # Labels first: the error of scikit-learn for a missing one does not say what to do.
     y = None if y is None else plain_labels(y)
     # An estimator on which scikit-learn may write in place of the true one.
     stand_in = object.__new__(type(estimator))

@@ -84,7 +84,7 @@ class Reader:
         is_used, is_constant = np.ones_like(is_nominal), np.zeros_like(is_nominal)
         is_used[[note.column for note in self.notes if note.is_left_out]] = False
         is_constant[[n.column for n in self.notes if n.reason is Reason.CONSTANT]] = True
-        # Frozen for everybody else.
+        # Frozen for all other code.
         vars(self).update(
             levels=tuple(kind.levels for kind in kinds),
             period=period if np.isfinite(period).any() else None,

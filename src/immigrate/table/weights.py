@@ -143,7 +143,7 @@ def refuse_repeated(groups: ArrayLike, n_samples: int) -> None:
     if is_missing.any():
         raise ValueError(
             f"groups is missing (NaN) in {is_missing.sum()} of {n_samples} samples, first in row "
-            f"{np.flatnonzero(is_missing)[0]}. Say whom each sample is of, or drop these rows."
+            f"{np.flatnonzero(is_missing)[0]}. Name the group of each sample, or drop these rows."
         )
     codes, names = pd.factorize(members)
     counts = np.bincount(codes)
