@@ -100,7 +100,7 @@ ROAD_PAGES = {
         (
             "report/input.py::ReportInput.of",
             "estimators/default_model.py::default_model",
-            "report/report.py::_fitted",
+            "report/input.py::fitted_clone",
             "estimators/interaction_test.py::fitted_on_table",
             "report/page.py::summarised",
             "report/evidence.py::summary",
@@ -122,13 +122,13 @@ def text_of(name: str, page: Page) -> str:
         "",
         f"`{page.call}`, in {len(page.stops)} stops. {page.before}",
         "",
-        "| | where | what it does | what it returns |",
-        "|---|---|---|---|",
     ]
     for number, stop in enumerate(page.stops, 1):
         summary, returned = described(stop)
         file, function = stop.split("::")
-        lines.append(f"| {number} | `{file}`<br>`{function}` | {summary} | {returned} |")
+        arrow = f" → `{returned}`" if returned else ""
+        item = f"{number}. "
+        lines += [f"{item}`{file}`: **`{function}`**{arrow}\\", f"{'':{len(item)}}{summary}"]
     lines += [
         "",
         f"Every function of this road, below its caller: `python -m harness.roads --tree {name}`.",
@@ -148,8 +148,7 @@ def described(stop: str) -> tuple[str, str]:
     returned = ast.unparse(node.returns) if node.returns is not None else ""
     if returned == "Self":
         returned = name.split(".")[0]
-    escaped = returned.replace("|", "\\|")
-    return summary.replace("``", "`"), f"`{escaped}`" if returned not in ("", "None") else ""
+    return summary.replace("``", "`"), "" if returned == "None" else returned
 
 
 def named_nodes(node: ast.AST) -> Iterator[ast.ClassDef | Function]:
