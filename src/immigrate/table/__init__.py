@@ -6,16 +6,15 @@
 ===============  ===============================================================================
 ``table``        `Table`, and `Reader`, which reads every later table by what fit learned
 ``read``         what estimators call: reading, with scikit-learn's own checks around it
-``open``         containers in one form: pandas and arrays
-``containers``   other containers, and what is no table
+``open``         containers of any library in one form, and what is no table
 ``notes``        which columns are no features and why
 ``weights``      weights of samples and what they mean
 ===============  ===============================================================================
 """
 
 from immigrate.kinds.column import ColumnWarning
-from immigrate.table.containers import check_is_table
-from immigrate.table.notes import Note, Reason, in_order, messages, warn_of
+from immigrate.table.notes import Note, Reason, in_order, messages
+from immigrate.table.open import check_is_table
 from immigrate.table.read import (
     check_values,
     chosen_columns,
@@ -47,5 +46,4 @@ __all__ = [
     "read_training_table",
     "read_weighted_table",
     "typed_table",
-    "warn_of",
 ]
