@@ -22,8 +22,6 @@ from immigrate.estimators import OtherVersionWarning
 from immigrate.persistence import (
     CONTENT,
     FORMAT,
-    columns_of,
-    frame_of,
     load_model,
     packed,
     public_estimators,
@@ -225,5 +223,5 @@ def test_copies_are_made_without_a_word():
     ids=["kinds", "index", "mixed", "empty"],
 )
 def test_a_frame_comes_back_from_its_columns(frame):
-    again = frame_of(pickle.loads(pickle.dumps(columns_of(frame))))
+    again = unpacked(packed(frame))
     pd.testing.assert_frame_equal(again, frame, check_index_type=False, check_column_type=False)

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 from sklearn.base import BaseEstimator
 
 from immigrate._version import __version__
@@ -41,8 +42,6 @@ FORMAT = 2
 CONTENT = "model.json"
 # The first day that a zip archive can name: the same model is to give the same bytes.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
-FIT_AGAIN = "fit the model again and store it with immigrate.persistence.save_model."
-FIT_AGAIN_IN_SHELL = "fit the model again with immigrate fit."
 # How the files begin that hold code: pickles, and those of joblib that are compressed.
 PICKLE, ZLIB = b"\x80", b"x"
 # Bytes of such a file in which the name of this library is looked for.
@@ -116,7 +115,9 @@ def public_classes() -> dict[str, type[BaseEstimator]]:
         name: one
         for name, one in public.items()
         # Bases of other classes are abstract.
-        if isinstance(one, type) and issubclass(one, BaseEstimator) and not _is_abstract(one)
+        if isinstance(one, type)
+        and issubclass(one, BaseEstimator)
+        and not getattr(one, "__abstractmethods__", None)
     }
 
 
@@ -130,10 +131,6 @@ def public_estimators() -> dict[str, type[BaseEstimator]]:
     (True, False)
     """
     return {name: cls for name, cls in public_classes().items() if hasattr(cls, "fit")}
-
-
-def _is_abstract(cls: type) -> bool:
-    return bool(getattr(cls, "__abstractmethods__", None))
 
 
 def save_model(model: Any, path: str | os.PathLike[str], *, target: str = "") -> None:
@@ -208,23 +205,14 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 def read_model(path: str | os.PathLike[str]) -> StoredModel:
-    """The estimator in a file of `save_model`, and the name of its target.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    StoredModel
-    """
+    """The estimator in a file of `save_model`, and the name of its target."""
     path = Path(path)
     parts = _parts(path.read_bytes(), path)
     try:
         head = json.loads(parts[CONTENT])["dict"]
         written_by, file_format = head["library"], head["format"]
         if file_format != FORMAT:
-            raise _of_other_version(path, written_by)
+            raise OtherStateError
         stored = unpacked(parts)
     except (InputError, MemoryError):
         raise
@@ -233,7 +221,7 @@ def read_model(path: str | os.PathLike[str]) -> StoredModel:
             f"{path} holds what no model of this library holds ({error}); it was not loaded."
         ) from None
     except OtherStateError:
-        raise _of_other_version(path, written_by) from None
+        raise _not_read(f"{path} was written by immigrate {written_by}") from None
     except Exception as error:  # whatever its parts raise when they do not fit
         raise InputError(f"{path} is damaged ({type(error).__name__}: {error}).") from error
     return StoredModel(stored["model"], stored["target"])
@@ -254,7 +242,7 @@ def _parts(content: bytes, path: Path) -> dict[str, bytes]:
         raise InputError(f"{path} is damaged: {damaged} is not what was written.")
     if CONTENT not in parts:
         if b"immigrate." in parts.get("schema.json", b""):
-            raise _of_other_version(path, "0.1.0")
+            raise _not_read(f"{path} was written by immigrate 0.1.0")
         raise _no_model(content, path)
     return parts
 
@@ -275,14 +263,11 @@ def _no_model(content: bytes, path: Path) -> InputError:
     )
 
 
-def _of_other_version(path: Path, version: str) -> InputError:
-    return _not_read(f"{path} was written by immigrate {version}")
-
-
 def _not_read(what: str) -> InputError:
+    said = f"{what}, whose files are not read any more; fit the model again"
     return InputError(
-        f"{what}, whose files are not read any more; {FIT_AGAIN}",
-        shell=f"{what}, whose files are not read any more; {FIT_AGAIN_IN_SHELL}",
+        f"{said} and store it with immigrate.persistence.save_model.",
+        shell=f"{said} with immigrate fit.",
     )
 
 
@@ -297,15 +282,8 @@ class OtherStateError(Exception):
 def packed(stored: Any) -> dict[str, bytes]:
     """A value as the files of an archive: one of JSON, and one for each array.
 
-    Parameters
-    ----------
-    stored : object
-        Numbers, texts, arrays, data frames and objects of `stored_types`, in lists, tuples and
-        dictionaries.
-
-    Returns
-    -------
-    dict of str to bytes
+    Numbers, texts, arrays, data frames and objects of `stored_types`, in lists, tuples and
+    dictionaries.
 
     Examples
     --------
@@ -338,7 +316,10 @@ class _Packing:
     def as_json(self, one: Any, place: str) -> Any:
         """`one`, which stands in attribute `place`, as a value of JSON."""
         if type(one) in self._names:
-            return {self._names[type(one)]: self._named(_state(one))}
+            # What makes it: the fields of a value, else what it stores by pickle as well.
+            fields = _fields(type(one))
+            state = {name: getattr(one, name) for name in fields} if fields else one.__getstate__()
+            return {self._names[type(one)]: self._named(state or {})}
         match one:
             case None | bool() | int() | float() | str():
                 return one
@@ -355,7 +336,11 @@ class _Packing:
             case dict():
                 return {"pairs": [self._all(pair, place) for pair in one.items()]}
             case pd.DataFrame():
-                return {"frame": self._named(columns_of(one))}
+                columns = {
+                    name: values.to_numpy() if is_numeric_dtype(values) else values.tolist()
+                    for name, values in one.items()
+                }
+                return {"frame": self._named({"index": one.index.tolist(), "columns": columns})}
         raise InputError(
             f"{place} is a {type(one).__name__}, which a file of save_model cannot hold. Give a "
             "number, a text or an option of immigrate and fit again, or use joblib.dump."
@@ -377,16 +362,7 @@ class _Packing:
 
 
 def unpacked(parts: dict[str, bytes]) -> Any:
-    """The value that `packed` turned into these files.
-
-    Parameters
-    ----------
-    parts : dict of str to bytes
-
-    Returns
-    -------
-    object
-    """
+    """The value that `packed` turned into these files."""
     return _Unpacking(parts).value(json.loads(parts[CONTENT]))
 
 
@@ -419,7 +395,10 @@ class _Unpacking:
             case "dict":
                 return self._named(content)
             case "frame":
-                return frame_of(self._named(content))
+                stored = self._named(content)
+                frame, index = pd.DataFrame(stored["columns"]), stored["index"]
+                # A range, as most tables have it, need not become a list of numbers.
+                return frame if index == list(range(len(index))) else frame.set_axis(index)
         if what not in self._types:
             raise UnknownTypeError(what)
         return _restored(self._types[what], self._named(content))
@@ -434,27 +413,20 @@ class _Unpacking:
         return self._arrays[number]
 
 
-def _state(one: Any) -> dict[str, Any]:
-    """What makes an object: the fields of a value, else what it stores by pickle as well."""
-    if _is_plain(type(one)):
-        return {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}
-    return dict(one.__getstate__() or {})
-
-
-def _is_plain(cls: type) -> bool:
-    """Whether a value has no way of its own to be stored."""
-    return dataclasses.is_dataclass(cls) and "__getstate__" not in vars(cls)
+def _fields(cls: type) -> list[str]:
+    """The fields of a value that has no way of its own to be stored; empty for any other class."""
+    if not dataclasses.is_dataclass(cls) or "__getstate__" in vars(cls):
+        return []
+    return [field.name for field in dataclasses.fields(cls)]
 
 
 def _restored(cls: Any, state: dict[str, Any]) -> Any:
     """An object of this type and state, made without its constructor."""
     one = cls.__new__(cls)
-    expected: set[str] = set()
-    if _is_plain(cls):
-        expected = {field.name for field in dataclasses.fields(cls)}
-    elif issubclass(cls, BaseEstimator):
-        expected = set(cls._get_param_names())
-    if not expected <= state.keys():
+    expected = _fields(cls)
+    if issubclass(cls, BaseEstimator):
+        expected = cls._get_param_names()
+    if not set(expected) <= state.keys():
         raise OtherStateError(cls.__name__)
     if not hasattr(one, "__setstate__"):
         for name, value in state.items():
@@ -466,26 +438,3 @@ def _restored(cls: Any, state: dict[str, Any]) -> Any:
     except KeyError as error:
         raise OtherStateError(cls.__name__) from error
     return one
-
-
-def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """A frame as its index and its columns: arrays of numbers, and lists of everything else."""
-    return {
-        "index": frame.index.tolist(),
-        "columns": {
-            name: values.to_numpy() if _is_number(values) else values.tolist()
-            for name, values in frame.items()
-        },
-    }
-
-
-def frame_of(stored: dict[str, Any]) -> pd.DataFrame:
-    """The frame that `columns_of` took apart."""
-    frame = pd.DataFrame(stored["columns"])
-    index = stored["index"]
-    # A range, as most tables have it, need not become a list of numbers.
-    return frame if index == list(range(len(index))) else frame.set_axis(index)
-
-
-def _is_number(values: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values)

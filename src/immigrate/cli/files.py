@@ -82,7 +82,10 @@ class ReadFile:
 
 def read_file(path: Path, reading: Reading) -> ReadFile:
     """The table in a file."""
-    content = _content(path)
+    with opening(path):
+        content = path.read_bytes()
+    if not content:
+        raise CommandError(f"{path.name} is empty.")
     read = _read(content, path.name, reading)
     if not len(read.frame):
         raise CommandError(f"{path.name} has names of columns, but no row below them.")
@@ -102,14 +105,6 @@ def opening(path: Path) -> Iterator[None]:
         raise CommandError(f"cannot read {path}: {error.strerror}.") from None
 
 
-def _content(path: Path) -> bytes:
-    with opening(path):
-        content = path.read_bytes()
-    if not content:
-        raise CommandError(f"{path.name} is empty.")
-    return content
-
-
 def _not_there(path: Path) -> str:
     if str(path) == "-":
         return "there is no file -. To read standard input, give /dev/stdin."
@@ -124,24 +119,20 @@ def _not_there(path: Path) -> str:
 def _read(content: bytes, name: str, reading: Reading) -> ReadFile:
     # By the first bytes: a name may lie, and a compressed file holds any of the others.
     if content.startswith(GZIP):
-        return _unpacked(content, name, reading)
+        try:
+            inside = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise CommandError(f"{name} cannot be unpacked ({error}); is it complete?") from None
+        if not inside:
+            raise CommandError(f"{name} is empty.")
+        read = _read(inside, name, reading)
+        return replace(read, guessed=("gzip", *read.guessed))
     if content.startswith(OLD_EXCEL):
         raise CommandError(f"{name} is an old Excel file; save it as .xlsx or as CSV.")
-    for starts, read in READERS:
+    for starts, reader in READERS:
         if content.startswith(starts):
-            return read(content, name, reading)
+            return reader(content, name, reading)
     return _read_text(content, name, reading)
-
-
-def _unpacked(content: bytes, name: str, reading: Reading) -> ReadFile:
-    try:
-        inside = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise CommandError(f"{name} cannot be unpacked ({error}); is it complete?") from None
-    if not inside:
-        raise CommandError(f"{name} is empty.")
-    read = _read(inside, name, reading)
-    return replace(read, guessed=("gzip", *read.guessed))
 
 
 def _read_text(content: bytes, name: str, reading: Reading) -> ReadFile:
@@ -175,8 +166,9 @@ def _framed(
         # Delimiters at the ends of lines make columns that hold nothing at all.
         if name.strip() or any(cell.strip() for cell in columns[j])
     ]
-    # Row numbers, as R and pandas write them, are no feature.
-    if kept and not header[kept[0]].strip() and _counts_rows(columns[kept[0]]):
+    # Row numbers, 0, 1, ... or 1, 2, ... as R and pandas write them, are no feature.
+    first = list(columns[kept[0]]) if kept and not header[kept[0]].strip() else None
+    if first in ([str(row + k) for row in range(len(columns[0]))] for k in (0, 1)):
         notes.append("the first column has no name and counts the rows; it is left out.")
         kept = kept[1:]
     names = named_header([header[j] for j in kept], notes)
@@ -184,15 +176,14 @@ def _framed(
     return frame, (*notes, *cells.notes)
 
 
-def _counts_rows(cells: Sequence[str]) -> bool:
-    """Whether these are 0, 1, 2, ... or 1, 2, 3, ..., which R and pandas write in front."""
-    return any(
-        list(cells) == [str(row) for row in range(start, start + len(cells))] for start in (0, 1)
-    )
-
-
 def _read_excel(content: bytes, name: str, reading: Reading) -> ReadFile:
-    _check_is_workbook(content, name)
+    # Excel files are ZIP archives. What is damaged is left to the reader.
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if "[Content_Types].xml" not in archive.namelist():
+            raise CommandError(
+                f"{name} is a ZIP archive and no Excel file; unpack it, or pack the table with "
+                "gzip."
+            )
     try:
         with pd.ExcelFile(io.BytesIO(content), engine="openpyxl") as book:
             sheets = [str(sheet) for sheet in book.sheet_names]
@@ -210,16 +201,6 @@ def _read_excel(content: bytes, name: str, reading: Reading) -> ReadFile:
     frame, notes = _from_cells(raw, name, reading)
     others = f" of {len(sheets)}" if len(sheets) > 1 else ""
     return ReadFile(name, frame, (f"Excel, sheet '{sheet}'{others}",), notes)
-
-
-def _check_is_workbook(content: bytes, name: str) -> None:
-    """Excel files are ZIP archives; others are refused. What is damaged is left to the reader."""
-    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(content)) as archive:
-        if "[Content_Types].xml" not in archive.namelist():
-            raise CommandError(
-                f"{name} is a ZIP archive and no Excel file; unpack it, or pack the table with "
-                "gzip."
-            )
 
 
 def _chosen_sheet(sheets: Sequence[str], given: str, name: str) -> str:

@@ -72,21 +72,21 @@ def in_lines(text: str, stream: TextIO) -> str:
     if not stream.isatty():
         return text
     width = shutil.get_terminal_size().columns
-    return "\n".join(_broken(line, width) for line in text.split("\n"))
-
-
-def _broken(line: str, width: int) -> str:
-    words = line.lstrip(" ")
-    indent = " " * (len(line) - len(words))
-    lines = textwrap.wrap(
-        words,
-        max(width, len(indent) + 20),
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        # The place of a file stays whole, to be copied.
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    lines: list[str] = []
+    for line in text.split("\n"):
+        words = line.lstrip(" ")
+        indent = " " * (len(line) - len(words))
+        broken = textwrap.wrap(
+            words,
+            max(width, len(indent) + 20),
+            initial_indent=indent,
+            subsequent_indent=f"{indent}  ",
+            # The place of a file stays whole, to be copied.
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        # An empty line stays one.
+        lines += broken or [""]
     return "\n".join(lines)
 
 
@@ -114,7 +114,12 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: in
     widths = [max(head, *map(cell_len, column)) for head, *column in zip(heads, *cells)]
     is_wide = _room(widths) > console.width
     if is_wide and sys.stdout.isatty():
-        return _show_blocks(header, cells, n_names)
+        for row in cells:
+            show(" × ".join(row[:n_names]))
+            # No line ends between a number and its name.
+            values = [f"{name} {value}" for name, value in zip(header[n_names:], row[n_names:])]
+            show("  " + "; ".join(value.replace(" ", "\u00a0") for value in values))
+        return
     is_whole = _room([max(w, cell_len(name)) for w, name in zip(widths, header)]) <= console.width
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name, width in zip(header, widths):
@@ -131,14 +136,6 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: in
 def _room(widths: Sequence[int]) -> int:
     """What columns take beside each other."""
     return sum(widths) + GAP * (len(widths) - 1)
-
-
-def _show_blocks(header: Sequence[str], rows: Sequence[Sequence[str]], n_names: int) -> None:
-    for row in rows:
-        show(" × ".join(row[:n_names]))
-        # No line ends between a number and its name.
-        values = [f"{name} {value}" for name, value in zip(header[n_names:], row[n_names:])]
-        show("  " + "; ".join(value.replace(" ", "\u00a0") for value in values))
 
 
 def shortened(name: str, most: int) -> str:
@@ -225,18 +222,14 @@ def check_outputs(*outputs: Path | None, inputs: tuple[Path, ...]) -> None:
             raise CommandError(
                 f"cannot write {output}: it is a device or a pipe; give the name of a file."
             )
-        _check_folder(output)
-
-
-def _check_folder(output: Path) -> None:
-    # Folders that are not there are made; the first one that is there has to take them.
-    folder = Path(os.path.realpath(output)).parent
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    if not folder.is_dir():
-        raise CommandError(f"cannot write {output}: {folder} is a file and no folder.")
-    if not os.access(folder, os.W_OK):
-        raise CommandError(f"cannot write {output}: the folder {folder} is read-only.")
+        # Folders that are not there are made; the first one that is there has to take them.
+        folder = Path(real).parent
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+        if not folder.is_dir():
+            raise CommandError(f"cannot write {output}: {folder} is a file and no folder.")
+        if not os.access(folder, os.W_OK):
+            raise CommandError(f"cannot write {output}: the folder {folder} is read-only.")
 
 
 @contextlib.contextmanager

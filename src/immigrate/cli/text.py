@@ -145,7 +145,11 @@ def records_of(text: str, delimiter: str, name: str) -> list[list[str]]:
     try:
         for record in reader:
             if any(cell.strip() for cell in record):
-                records.append(_even(record, records, reader.line_num, name))
+                expected = len(records[0]) if records else len(record)
+                # Delimiters at the end of a line make cells that hold nothing.
+                if any(cell.strip() for cell in record[expected:]) or len(record) < expected:
+                    raise _uneven(record, expected, reader.line_num, name)
+                records.append(record[:expected])
     except csv.Error as error:
         raise CommandError(
             f"{name}: line {reader.line_num} cannot be read ({error}). Is there a quote that is "
@@ -154,15 +158,9 @@ def records_of(text: str, delimiter: str, name: str) -> list[list[str]]:
     return records
 
 
-def _even(record: list[str], before: Sequence[list[str]], line: int, name: str) -> list[str]:
-    if not before or len(record) == len(before[0]):
-        return record
-    expected = len(before[0])
-    # Delimiters at the end of a line make cells that hold nothing.
-    if len(record) > expected and not any(cell.strip() for cell in record[expected:]):
-        return record[:expected]
+def _uneven(record: list[str], expected: int, line: int, name: str) -> CommandError:
     remedy = "Mend the line" if expected > 1 else "Delete a title above the names of the columns"
-    raise CommandError(
+    return CommandError(
         f"{name}: line {line} has {len(record)} cells, but the first line has {expected}. "
         f"{remedy}, or say what stands between cells: --delimiter"
     )
@@ -227,7 +225,8 @@ class Cells:
 
     def frame(self, header: Sequence[str], columns: Sequence[Sequence[str]]) -> pd.DataFrame:
         """Columns of cells as a data frame."""
-        texts = [self._known(column) for column in columns]
+        stripped = [[cell.strip() for cell in column] for column in columns]
+        texts = [[None if cell in self.missing else cell for cell in one] for one in stripped]
         if not self.decimal:
             self.decimal = self._decided(texts)
         typed = {
@@ -238,10 +237,6 @@ class Cells:
     def column(self, name: str, cells: Sequence[str]) -> pd.Series[Any]:
         """One column, of a file whose marks are known or do not matter."""
         return self.frame([name], [cells])[name]
-
-    def _known(self, cells: Sequence[str]) -> list[str | None]:
-        stripped = (cell.strip() for cell in cells)
-        return [None if cell in self.missing else cell for cell in stripped]
 
     def _decided(self, columns: Iterable[Sequence[str | None]]) -> str:
         """The decimal mark that cells without doubt show, if they show one; else what is usual."""
@@ -287,7 +282,9 @@ class Cells:
                 f"numbers have here, such as {alike}; they are read as names."
             )
             return None
-        grouped = next((cell for cell in known if _has_groups(cell, mark)), None)
+        grouped = next(
+            (one for one in known if OTHER[mark] in one or GROUPED.fullmatch(one)), None
+        )
         if grouped is not None:
             (value,) = _converted([_point(grouped, mark)])
             self.notes.append(f"column '{name}' has thousands separators: {grouped} is {value:g}.")
@@ -300,9 +297,9 @@ class Cells:
         doubtful = next((cell for cell in known if POINT in cell or COMMA in cell), None)
         if doubtful is None or self.decimal:
             return self.decimal or POINT
-        with_decimals, with_thousands = (
-            _converted([_point(doubtful, m)])[0] for m in _both(doubtful)
-        )
+        # The mark that it has, and the other one.
+        marks = (POINT, COMMA) if POINT in doubtful else (COMMA, POINT)
+        with_decimals, with_thousands = (_converted([_point(doubtful, m)])[0] for m in marks)
         raise CommandError(
             f"column '{name}' holds {doubtful}, which may be {with_decimals:g} or "
             f"{with_thousands:g}. Say which mark is the decimal one: --decimal , or --decimal ."
@@ -314,15 +311,6 @@ def possible_marks(cells: Iterable[str | None]) -> list[str]:
     # A set: equal cells are looked at once.
     marked = {_closed(cell) for cell in cells if cell is not None and not PLAIN.fullmatch(cell)}
     return [mark for mark in OTHER if all(map(DECIMAL[mark].fullmatch, marked))]
-
-
-def _both(cell: str) -> tuple[str, str]:
-    """The mark that a cell has, and the other one."""
-    return (POINT, COMMA) if POINT in cell else (COMMA, POINT)
-
-
-def _has_groups(cell: str, mark: str) -> bool:
-    return OTHER[mark] in cell or GROUPED.fullmatch(cell) is not None
 
 
 def _closed(cell: str) -> str:
