@@ -285,13 +285,45 @@ def test_a_private_module_of_another_package_is_named(planted, line):
     assert new == {("plotting/__init__.py", "immigrate.datasets._tables")}
 
 
-@pytest.mark.parametrize("statement", ["import immigrate", "from immigrate import *"])
-def test_import_pulls_in_nothing_heavy(statement):
-    code = (
-        f"{statement}\nimport sys\n"
-        "print(*{'matplotlib', 'plotly', 'dask', 'distributed', 'numba'} & set(sys.modules))"
+# Packages, of ours and of others, that only some calls need. What `sklearn.base` brings by itself,
+# such as pandas and scipy.stats, is no choice of this library.
+HEAVY = {
+    *("dask", "distributed", "jinja2", "matplotlib", "numba", "pandas", "plotly", "polars"),
+    *("pyarrow", "rich", "scipy.stats", "scipy.optimize", "typer"),
+    *(f"sklearn.{part}" for part in ("cluster", "compose", "ensemble", "feature_selection")),
+    *(f"sklearn.{part}" for part in ("impute", "linear_model", "metrics", "model_selection")),
+    *(f"sklearn.{part}" for part in ("neighbors", "pipeline", "preprocessing", "svm", "tree")),
+    *(f"immigrate.{part}" for part in ("additive", "cli", "datasets", "interactions")),
+    *(f"immigrate.{part}" for part in ("plotting", "relief", "report")),
+}
+FIRST_FIT = """
+from immigrate import ImmigrateClassifier
+ImmigrateClassifier().fit([[0.0, 1.0], [0.1, 0.0], [1.0, 0.2], [1.1, 0.9]], [0, 0, 1, 1])
+"""
+
+
+def imported_by(code, before=""):
+    """Modules that a new process imports for this code, those of another piece left out."""
+    script = (
+        f"{before}\nimport sys\nold = {{*sys.modules}}\n{code}\nprint(*sys.modules.keys() - old)"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout
-    assert found.strip() == ""
+    run = [sys.executable, "-c", script]
+    return set(subprocess.run(run, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_the_package_imports_nothing_heavy():
+    assert imported_by("import immigrate") & (HEAVY | {"numpy", "sklearn"}) == set()
+
+
+def test_all_names_import_nothing_that_draws_compiles_or_spreads_work():
+    few = {"matplotlib", "plotly", "dask", "distributed", "numba"}
+    assert imported_by("from immigrate import *") & few == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "needed"),
+    [("from immigrate import ImmigrateClassifier", set()), (FIRST_FIT, {"numba"})],
+    ids=["import", "fit"],
+)
+def test_a_classifier_imports_what_a_fit_of_an_array_needs(code, needed):
+    assert imported_by(code, before="import sklearn.base") & HEAVY == needed

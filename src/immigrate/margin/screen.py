@@ -17,16 +17,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
-from immigrate.additive.design import table_design
-from immigrate.additive.null_model import null_model
 from immigrate.arrays import Array, Mask
 from immigrate.checks import check_count, check_not_negative, check_option
 from immigrate.core.cones import VECTOR_SETS, Cone, share
 from immigrate.core.forms import LINEAR
 from immigrate.durations import announce
-from immigrate.interactions.adjustments import ADJUSTMENTS
-from immigrate.interactions.question import Question
-from immigrate.interactions.search import Search, first_round, predicted_duration
 from immigrate.kernels.threads import n_threads, one_blas_thread
 from immigrate.margin.encoding import Encoding
 from immigrate.margin.problem import MarginProblem
@@ -187,6 +182,13 @@ def resolved_screen(screen: Any) -> Screen | None:
 
 def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
     """Mask of the features of the strongest pairs, in the order of the interaction test."""
+    # Here, because other fits need nothing of the test.
+    from immigrate.additive.design import table_design
+    from immigrate.additive.null_model import null_model
+    from immigrate.interactions.adjustments import ADJUSTMENTS
+    from immigrate.interactions.question import Question
+    from immigrate.interactions.search import Search, first_round, predicted_duration
+
     reader = data.reader
     # A column of one value is in no pair.
     is_varying = reader.is_used & ~reader.is_constant
