@@ -9,7 +9,6 @@
 from immigrate.outcomes.classes import (
     Labels,
     check_class_sizes,
-    plain_labels,
     read_classes,
     warn_of_other_order,
 )
@@ -19,7 +18,6 @@ __all__ = [
     "Labels",
     "check_class_sizes",
     "is_number_outcome",
-    "plain_labels",
     "read_classes",
     "read_numbers",
     "warn_of_other_order",

@@ -296,7 +296,8 @@ def number_like(levels: Sequence[Any]) -> str:
     others = [level for level in levels if not _is_number(level)]
     # A few words such as "n.d." may stand among numbers.
     is_mostly = len(others) <= (1 - LEAST_SHARE_OF_NUMBERS) * len(levels)
-    decimal = next(_with_decimals(levels), None)
+    numbers = (level for level in levels if _is_number(level))
+    decimal = next((number for number in numbers if DECIMALS.search(str(number))), None)
     if not is_mostly or decimal is None:
         return ""
     return f"{others[0]!r} among numbers" if others else f"such as {decimal!r}"
@@ -308,16 +309,11 @@ def _is_number(level: Any) -> bool:
     return isinstance(level, Number)
 
 
-def _with_decimals(levels: Sequence[Any]) -> Iterator[Any]:
-    return (level for level in levels if _is_number(level) and DECIMALS.search(str(level)))
-
-
 def _is_date(text: str) -> bool:
     match = next(filter(None, (form.fullmatch(text.strip()) for form in DATE_FORMS)), None)
-    return match is not None and _is_possible(match.groupdict())
-
-
-def _is_possible(parts: dict[str, str | None]) -> bool:
+    if match is None:
+        return False
+    parts = match.groupdict()
     numbers = {key: int(part) for key, part in parts.items() if part and part.isdigit()}
     # A year that stands in front is followed by the month; else either may be the month.
     days = sorted(numbers[key] for key in ("first", "second", "day") if key in numbers)
