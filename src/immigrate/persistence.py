@@ -17,6 +17,7 @@ gives the same bytes.
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import io
 import json
 import math
@@ -55,44 +56,34 @@ class StoredModel(NamedTuple):
     target: str = ""
 
 
+# Types that a file may hold beside the public ones: their names never change, their homes may.
+_HOMES = {
+    "AdditiveModel": "immigrate.additive.null_model",
+    "Choices": "immigrate.margin.choice",
+    "ClassScores": "immigrate.kernels",
+    "Cubic": "immigrate.core.forms",
+    "EffectSource": "immigrate.interactions.findings",
+    "Encoding": "immigrate.margin.encoding",
+    "Labels": "immigrate.outcomes.classes",
+    "Linear": "immigrate.core.forms",
+    "MarginModel": "immigrate.margin.model",
+    "Member": "immigrate.margin.model",
+    "PairColumns": "immigrate.estimators.selector",
+    "Point": "immigrate.margin.model",
+    "Quadratic": "immigrate.core.forms",
+    "Reader": "immigrate.table.table",
+    "References": "immigrate.margin.references",
+    "Samme": "immigrate.solvers.boosting",
+    "SampleWeight": "immigrate.table.weights",
+    "Selection": "immigrate.margin.choice",
+    "Table": "immigrate.table.table",
+}
+
+
 def stored_types() -> dict[str, type]:
     """What a file may hold, by the names that stand in files and never change."""
-    from immigrate.additive.null_model import AdditiveModel
-    from immigrate.core.forms import Cubic, Linear, Quadratic
-    from immigrate.estimators.selector import PairColumns
-    from immigrate.interactions.findings import EffectSource
-    from immigrate.kernels import ClassScores
-    from immigrate.margin.choice import Choices, Selection
-    from immigrate.margin.encoding import Encoding
-    from immigrate.margin.model import MarginModel, Member, Point
-    from immigrate.margin.references import References
-    from immigrate.outcomes.classes import Labels
-    from immigrate.solvers.boosting import Samme
-    from immigrate.table.table import Reader, Table
-    from immigrate.table.weights import SampleWeight
-
-    return {
-        "AdditiveModel": AdditiveModel,
-        "Choices": Choices,
-        "ClassScores": ClassScores,
-        "CubicForm": Cubic,
-        "EffectSource": EffectSource,
-        "Encoding": Encoding,
-        "LinearForm": Linear,
-        "PairColumns": PairColumns,
-        "QuadraticForm": Quadratic,
-        "Labels": Labels,
-        "MarginModel": MarginModel,
-        "Member": Member,
-        "Point": Point,
-        "Reader": Reader,
-        "References": References,
-        "SampleWeight": SampleWeight,
-        "Table": Table,
-        "Samme": Samme,
-        "Selection": Selection,
-        **public_classes(),
-    }
+    ours = {name: getattr(importlib.import_module(_HOMES[name]), name) for name in _HOMES}
+    return ours | public_classes()
 
 
 def public_classes() -> dict[str, type[BaseEstimator]]:
@@ -106,17 +97,15 @@ def public_classes() -> dict[str, type[BaseEstimator]]:
     """
     from immigrate import estimators, options, relief
 
-    public = {
-        name: getattr(package, name)
-        for package in (estimators, options, relief)
-        for name in sorted(package.__all__)
-    }
+    public = (
+        getattr(home, name) for home in (estimators, options, relief) for name in home.__all__
+    )
     return {
-        name: one
-        for name, one in public.items()
-        # Bases of other classes are abstract.
+        one.__name__: one
+        for one in public
         if isinstance(one, type)
         and issubclass(one, BaseEstimator)
+        # Bases of other classes are abstract.
         and not getattr(one, "__abstractmethods__", None)
     }
 

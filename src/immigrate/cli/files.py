@@ -167,8 +167,8 @@ def _framed(
         if name.strip() or any(cell.strip() for cell in columns[j])
     ]
     # Row numbers, 0, 1, ... or 1, 2, ... as R and pandas write them, are no feature.
-    first = list(columns[kept[0]]) if kept and not header[kept[0]].strip() else None
-    if first in ([str(row + k) for row in range(len(columns[0]))] for k in (0, 1)):
+    counts = [[str(row + start) for row in range(len(columns[0]))] for start in (0, 1)]
+    if kept and not header[kept[0]].strip() and list(columns[kept[0]]) in counts:
         notes.append("the first column has no name and counts the rows; it is left out.")
         kept = kept[1:]
     names = named_header([header[j] for j in kept], notes)
