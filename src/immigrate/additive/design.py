@@ -170,11 +170,10 @@ class Design:
 
     def samples(self, index: Codes) -> Design:
         """Some of the samples, with the columns and functions that all of them have."""
-        outcome = self.outcome
         return replace(
             self,
             levels=[replace(one, code=one.code[index]) for one in self.levels],
-            outcome=replace(outcome, Y=outcome.Y[index], strata=outcome.strata[index]),
+            outcome=self.outcome.rows(index),
             weight=self.weight[index],
             phi=None if self.phi is None else self.phi[..., index],
             single=None if self.single is None else self.single[..., index],

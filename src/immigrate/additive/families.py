@@ -8,13 +8,13 @@ Y of one column with V = 1; how much it really varies is left to its residuals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from scipy import special
 
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.outcomes.classes import Labels
 
 N_STRATA = 5
@@ -207,6 +207,10 @@ class Outcome:
     strata: Codes
     family: Family
     unit: float = 1.0
+
+    def rows(self, chosen: Codes | Mask) -> Outcome:
+        """That of some of the samples, in the same unit."""
+        return replace(self, Y=self.Y[chosen], strata=self.strata[chosen])
 
 
 def outcome_of(labels: Labels, weight: Array) -> Outcome:

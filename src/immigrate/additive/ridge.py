@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from immigrate.additive.design import Design
-from immigrate.additive.families import CLASSES, Family
+from immigrate.additive.families import CLASSES, Family, Outcome
 from immigrate.additive.rows import Columns, LazyColumns, block_sum, transposed_product
 from immigrate.arrays import Array, Codes
 
 Keys = NDArray[np.uint64]
 # Columns, outcomes and weights of some samples.
-Side = tuple[Columns, Array, Array]
+Side = tuple[Columns, Outcome, Array]
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 12
@@ -222,7 +222,7 @@ def chosen_strength(
         total = 0.0
         for f, own in enumerate(columns):
             start, own_penalty = starts[f], strength * penalty[own] + fixed[own]
-            deviance, starts[f] = _held_out(folds[f], own_penalty, start, design.outcome.family)
+            deviance, starts[f] = _held_out(folds[f], own_penalty, start)
             total += deviance
         n_rises = 0 if total < best.deviance else n_rises + 1
         if total < best.deviance:
@@ -236,8 +236,8 @@ def chosen_strength(
 def held_out_deviance(design: Design, Z: Columns, penalty: Array, in_fold: Array) -> float:
     """Cross-validated deviance of columns Z with a given penalty."""
     folds = _folds(design, Z, [np.arange(Z.shape[1])] * N_FOLDS, in_fold)
-    start, family = np.zeros((Z.shape[1], design.outcome.Y.shape[1])), design.outcome.family
-    return sum((_held_out(fold, penalty, start, family)[0] for fold in folds), 0.0)
+    start = np.zeros((Z.shape[1], design.outcome.Y.shape[1]))
+    return sum((_held_out(fold, penalty, start)[0] for fold in folds), 0.0)
 
 
 def _folds(
@@ -252,19 +252,24 @@ def _folds(
 def _side(design: Design, Z: Columns, columns: Codes, weight: Array) -> Side:
     """Columns, outcomes and weights of the samples that have a weight."""
     if isinstance(Z, LazyColumns):
-        return Z.chosen(columns), design.outcome.Y, weight
+        return Z.chosen(columns), design.outcome, weight
     is_used = weight > 0
-    return Z[:, columns][is_used], design.outcome.Y[is_used], weight[is_used]
+    return Z[:, columns][is_used], design.outcome.rows(is_used), weight[is_used]
 
 
-def _held_out(
-    fold: tuple[Side, Side], penalty: Array, start: Array, family: Family
-) -> tuple[float, Array]:
+def _held_out(fold: tuple[Side, Side], penalty: Array, start: Array) -> tuple[float, Array]:
     """Deviance of the samples that are held out, and coefficients of the others."""
-    train, (Z, Y, weight) = fold
-    tolerance = CROSS_VALIDATION_TOLERANCE
-    beta = ridge_coefficients(*train, penalty, start, family=family, tolerance=tolerance)
-    return family.deviance(Y, Z @ beta, weight), beta
+    (Z, outcome, weight), (own_Z, own, own_weight) = fold
+    beta = ridge_coefficients(
+        Z,
+        outcome.Y,
+        weight,
+        penalty,
+        start,
+        family=outcome.family,
+        tolerance=CROSS_VALIDATION_TOLERANCE,
+    )
+    return own.family.deviance(own.Y, own_Z @ beta, own_weight), beta
 
 
 def coefficients_of_all(
@@ -274,8 +279,8 @@ def coefficients_of_all(
     start, family = np.zeros((len(penalty), design.outcome.Y.shape[1])), design.outcome.family
     if sample is not design:
         # A pass over all samples is long; a start close to the end saves some.
-        own = (near, sample.outcome.Y, sample.weight)
-        start = ridge_coefficients(*own, penalty, start, family=family)
+        own, own_family = (near, sample.outcome.Y, sample.weight), sample.outcome.family
+        start = ridge_coefficients(*own, penalty, start, family=own_family)
     return ridge_coefficients(Z, design.outcome.Y, design.weight, penalty, start, family=family)
 
 
