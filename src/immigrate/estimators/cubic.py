@@ -55,10 +55,10 @@ class CubicImmigrateClassifier(MarginClassifier):
         Penalty on the sum of T, as a share of the steepest slope of a triple at the start: with 1
         no triple gets a weight in the first step. 0 is no penalty; the norm is then spread over
         many small weights.
-    solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
-        As in `ImmigrateClassifier`. A start is one of W; T starts at 0.
-    constraint : {"psd", "nonnegative", "both", "clip"}, default="psd"
-        Where W lives, as in `ImmigrateClassifier`.
+    solver : str or solver, default="monotone"
+        One of those of `ImmigrateClassifier`. A start is one of W; T starts at 0.
+    constraint : str, default="psd"
+        Where W lives: one of the constraints of `ImmigrateClassifier`.
     rule : {"energy", "distance"}, default="energy"
         Score of a class: its free energy -sigma log sum exp(-q / sigma), or its expected
         distance (Eq. 9).

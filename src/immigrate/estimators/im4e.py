@@ -41,12 +41,13 @@ class IM4EClassifier(MarginClassifier):
         count. Large: all samples do. Weights sum to about 1, so q is about 1 in units of
         the standard deviation, and the default is an eighth of it. "auto" is 1/8 of the median of
         q over pairs of samples under even weights, whatever the units of the table.
-    solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
-        "paper" is ``FullSteps()``, the R package's steps: w is the positive part of minus the
-        gradient, scaled to sum 1, and the cost can rise. "monotone" is ``Descent()``: it takes
-        the same step as long as the cost falls and stops at a stationary point. It holds the
-        Euclidean norm of w at 1 / sqrt(n_features), that of even weights which sum to 1,
-        because on the sum itself the cost is lowest at a handful of features or one.
+    solver : str or solver, default="monotone"
+        One of those of `ImmigrateClassifier`. "paper" is ``FullSteps()``, the R package's steps: w
+        is the positive part of minus the gradient, scaled to sum 1, and the cost can rise.
+        "monotone" is ``Descent()``: it takes the same step as long as the cost falls and stops at
+        a stationary point. It holds the Euclidean norm of w at 1 / sqrt(n_features), that of even
+        weights which sum to 1, because on the sum itself the cost is lowest at a handful of
+        features or one.
     rule : {"distance", "energy"}, default="distance"
         Score of a class: its expected distance (Eq. 9 of [2]_), or its free energy
         -sigma log sum exp(-q / sigma), which gives better probabilities.

@@ -50,11 +50,11 @@ class IRelief(MarginSelector):
         `n_features_to_select` is None, else no limit.
     sigma : float, default=1.0
         Width of the kernel, in units of the distance.
-    solver : {"monotone", "paper"}, `Descent` or `FullSteps`, default="monotone"
-        "paper" takes the full steps of [1]_, which converge where sigma is large enough and
-        may circle for ever where it is not. "monotone" starts with the same step, never
-        lets the cost rise, and stops at a fixed point. The names stand for solvers with
-        ``max_iter=100, tol=1e-6``.
+    solver : str or solver, default="monotone"
+        One of those of `ImmigrateClassifier`. "paper" takes the full steps of [1]_, which
+        converge where sigma is large enough and may circle for ever where it is not. "monotone"
+        starts with the same step, never lets the cost rise, and stops at a fixed point. The names
+        stand for solvers with ``max_iter=100, tol=1e-6``.
     scale : {"range", None}, default="range"
         Numeric differences in units of the feature's range, or as they are.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
