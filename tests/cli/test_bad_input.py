@@ -226,6 +226,40 @@ CASES = {
         "--folds 50 is more than the 38 rows of the smallest class, 'well'; give --folds 38 or "
         "fewer.",
     ),
+    "unknown circular column": Case(
+        GOOD,
+        (*TEST, "--circular", "doze=24"),
+        f"--circular names 'doze', which is no column. Did you mean 'dose'? {COLUMNS}",
+    ),
+    "circular names": Case(
+        GOOD,
+        (*TEST, "--circular", "group=7"),
+        "--circular names 'group', which holds no numbers but cells such as 'red'. Number its "
+        "values in the file, such as the days of the week from 0 to 6.",
+    ),
+    "circular target": Case(
+        GOOD,
+        (*REPORT, "--circular", "outcome=7"),
+        "'outcome' is the target and in --circular.",
+    ),
+    "circular and categorical": Case(
+        GOOD,
+        (*REPORT, "--circular", "dose=7", "--categorical", "dose"),
+        "'dose' is in --categorical and in --circular.",
+    ),
+    "circular without a period": Case(
+        GOOD,
+        (*TEST, "--circular", "dose"),
+        "--circular takes a column and its period, such as hour=24; got 'dose'.",
+        2,
+    ),
+    "circular with a period of 0": Case(
+        GOOD,
+        (*TEST, "--circular", "dose=0"),
+        "--circular dose=0: the period is to be a number above 0, such as 24 for hours, 7 for "
+        "days of the week or 360 for degrees; got '0'.",
+        2,
+    ),
     "no target": Case(
         GOOD,
         ("report", "t.csv"),

@@ -135,6 +135,26 @@ def test_categorical_numbers_are_names_in_fit_and_predict(run, tmp_path):
     assert run("predict", "m.model", "t.csv").code == 0
 
 
+def test_circular_columns_are_so_in_every_command(run, tmp_path):
+    rng = np.random.default_rng(0)
+    hour, month = rng.uniform(0, 24, 160).round(1), rng.integers(1, 13, 160)
+    is_night = np.minimum(hour, 24 - hour) < 5
+    table = pd.DataFrame(
+        {"hour": hour, "month": month, "outcome": np.where(is_night, "ill", "well")}
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    typed = ("t.csv", "-t", "outcome", "--circular", "hour=24", "--circular", "month=12")
+    assert run("fit", *typed, "-o", "m.model").code == 0
+    model = load_model(tmp_path / "m.model")
+    np.testing.assert_array_equal(model.column_reader_.period, [24, 12])
+    assert run("predict", "m.model", "t.csv").code == 0
+    assert "more likely where hour is around" in run("test", *typed).out
+    ended = run("report", *typed, "-o", "page.html")
+    assert ended.code == 0
+    assert "where hour is around" in (tmp_path / "page.html").read_text()
+    assert run("compare", *typed, "--folds", "2").code == 0
+
+
 def test_rows_without_a_target_are_left_out_and_counted(run, tmp_path):
     table = xor_table().assign(outcome=[None, "?", *xor_table()["outcome"][2:]])
     (tmp_path / "t.csv").write_text(csv_text(table))

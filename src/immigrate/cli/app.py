@@ -65,6 +65,13 @@ Categorical = Annotated[
         metavar="COLUMN", help="Column whose numbers are names of groups; may be repeated."
     ),
 ]
+Circular = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=PERIOD",
+        help="Column that comes round, such as hour=24; may be repeated.",
+    ),
+]
 AdjustFor = Annotated[
     list[str] | None,
     typer.Option(
@@ -179,10 +186,11 @@ def table_options(
     reading: Any,
     drop: list[str] | None,
     categorical: list[str] | None,
+    circular: list[str] | None,
     outcome: Outcome,
 ) -> Any:
     """The table and how it is to be read; refuses a command without a target."""
-    from immigrate.cli.tables import TableOptions
+    from immigrate.cli.tables import TableOptions, periods
 
     if not target:
         raise UsageError(
@@ -192,7 +200,13 @@ def table_options(
         )
     are_classes = outcome is Outcome.a_class
     return TableOptions(
-        table, target, reading, tuple(drop or ()), tuple(categorical or ()), are_classes
+        table,
+        target,
+        reading,
+        tuple(drop or ()),
+        tuple(categorical or ()),
+        periods(circular or ()),
+        are_classes,
     )
 
 

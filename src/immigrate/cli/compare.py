@@ -10,6 +10,7 @@ import typer
 
 from immigrate.cli.app import (
     Categorical,
+    Circular,
     Decimal,
     Delimiter,
     Drop,
@@ -44,6 +45,7 @@ def command(
     ] = None,
     drop: Drop = None,
     categorical: Categorical = None,
+    circular: Circular = None,
     outcome: OutcomeOption = Outcome.auto,
     jobs: Jobs = None,
     delimiter: Delimiter = "",
@@ -54,7 +56,7 @@ def command(
 ) -> Work:
     """Accuracy of the library and of its peers on the same folds."""
     reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    source = table_options("compare", table, target, reading, drop, categorical, outcome)
+    source = table_options("compare", table, target, reading, drop, categorical, circular, outcome)
     return partial(show_comparison, source, folds, repeats, seed, jobs, csv)
 
 
@@ -76,7 +78,14 @@ def show_comparison(
         if words_of_screen(X.shape[1]):
             note(words_of_screen(X.shape[1]))
         comparison = Comparison.of(
-            X, y, folds=folds, repeats=repeats, seed=seed, jobs=jobs, show_progress=show_progress
+            X,
+            y,
+            folds=folds,
+            repeats=repeats,
+            seed=seed,
+            jobs=jobs,
+            circular_features=source.circular,
+            show_progress=show_progress,
         )
     show(comparison.heading)
     show_table(comparison.header, comparison.rows())

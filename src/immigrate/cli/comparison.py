@@ -51,7 +51,9 @@ SCORES = {
 JUDGED_BY = {"accuracy": 1.0, "log_loss": -1.0}
 
 
-def methods(X: pd.DataFrame, seed: int) -> dict[str, Any]:
+def methods(
+    X: pd.DataFrame, seed: int, circular_features: dict[str, float] | None = None
+) -> dict[str, Any]:
     """Classifiers by name, each with the preparation that it needs."""
     is_number = [pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes]
     numbers = list(X.columns[is_number])
@@ -67,8 +69,8 @@ def methods(X: pd.DataFrame, seed: int) -> dict[str, Any]:
     # Trees of the last kind split by missing values themselves.
     with_gaps = make_column_transformer(("passthrough", numbers), (levels, names))
     return {
-        "ImmigrateClassifierCV": default_model(X.shape[1]),
-        "BoostedImmigrateClassifier": default_model(X.shape[1], boosted=True),
+        "ImmigrateClassifierCV": default_model(X.shape[1], circular_features),
+        "BoostedImmigrateClassifier": default_model(X.shape[1], circular_features, boosted=True),
         "logistic regression": make_pipeline(scaled, LogisticRegression(max_iter=2000)),
         "random forest": make_pipeline(
             clone(scaled), RandomForestClassifier(n_estimators=300, random_state=seed)
@@ -124,6 +126,7 @@ class Comparison:
         repeats: int,
         seed: int,
         jobs: int | None,
+        circular_features: dict[str, float] | None = None,
         show_progress: Callable[[str], None],
     ) -> Self:
         """Fit all methods on all folds."""
@@ -137,11 +140,12 @@ class Comparison:
                 f"'{classes[np.bincount(codes).argmin()]}'; give --folds {least} or fewer."
             )
         table = peers_table(X)
+        circular = {k: v for k, v in (circular_features or {}).items() if k in table}
         splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
         splits = list(splitter.split(table, codes))
         work = [
             delayed(_scored)(name, model, table, codes, fold, split)
-            for name, model in methods(table, seed).items()
+            for name, model in methods(table, seed, circular).items()
             for fold, split in enumerate(splits)
         ]
         rows = []

@@ -10,6 +10,7 @@ import typer
 
 from immigrate.cli.app import (
     Categorical,
+    Circular,
     Decimal,
     Delimiter,
     Drop,
@@ -46,6 +47,7 @@ def command(
     boosted: Annotated[bool, typer.Option("--boosted", help="A vote of models (BIM).")] = False,
     drop: Drop = None,
     categorical: Categorical = None,
+    circular: Circular = None,
     outcome: OutcomeOption = Outcome.auto,
     jobs: Jobs = None,
     delimiter: Delimiter = "",
@@ -56,7 +58,7 @@ def command(
 ) -> Work:
     """Fit a classifier on all rows and store it."""
     reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    source = table_options("fit", table, target, reading, drop, categorical, outcome)
+    source = table_options("fit", table, target, reading, drop, categorical, circular, outcome)
     if out is None:
         raise UsageError(
             "where should the model go? Say so with --out, as in: "
@@ -78,7 +80,9 @@ def write_model(source: TableOptions, out: Path, boosted: bool, jobs: int | None
 
         if words_of_screen(X.shape[1]):
             note(words_of_screen(X.shape[1]))
-        model = default_model(X.shape[1], boosted=boosted, n_jobs=jobs, verbose=True)
+        model = default_model(
+            X.shape[1], source.circular, boosted=boosted, n_jobs=jobs, verbose=True
+        )
         model.fit(X, read.frame[source.target])
         # Progress was for this command; whoever loads the model did not ask for it.
         with writing(out):

@@ -11,6 +11,7 @@ import typer
 from immigrate.cli.app import (
     AdjustFor,
     Categorical,
+    Circular,
     Decimal,
     Delimiter,
     Drop,
@@ -48,6 +49,7 @@ def command(
     ] = "",
     drop: Drop = None,
     categorical: Categorical = None,
+    circular: Circular = None,
     adjust_for: AdjustFor = None,
     pairs: Pairs = "",
     outcome: OutcomeOption = Outcome.auto,
@@ -63,7 +65,7 @@ def command(
     from immigrate.cli.tables import TestOptions
 
     reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    source = table_options("report", table, target, reading, drop, categorical, outcome)
+    source = table_options("report", table, target, reading, drop, categorical, circular, outcome)
     options = TestOptions(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
     return partial(write_report, source, options, out, title)
 
@@ -88,7 +90,7 @@ def write_report(source: TableOptions, options: TestOptions, out: Path | None, t
             read.frame,
             source.target,
             title=title or read.name,
-            test=InteractionTest(**parameters),
+            test=InteractionTest(**parameters, circular_features=source.circular),
             n_jobs=options.jobs,
             verbose=True,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from immigrate.cli.ending import CommandError, listed, nearest, unknown_column
+from immigrate.cli.ending import CommandError, UsageError, listed, nearest, unknown_column
 from immigrate.cli.files import ReadFile, Reading, read_file
 from immigrate.cli.terminal import note, say, working
 
@@ -27,6 +28,8 @@ class TableOptions:
         Column that holds the outcome.
     reading : Reading
     drop, categorical : tuple of str
+    circular : dict of str to float or None
+        Periods of columns that come round.
     are_classes : bool
         Whether the target is names even if it looks like numbers.
     """
@@ -36,6 +39,7 @@ class TableOptions:
     reading: Reading
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    circular: dict[str, float] | None = None
     are_classes: bool = False
 
     def read(self) -> ReadFile:
@@ -58,12 +62,58 @@ class TableOptions:
             ("--target", [self.target]),
             ("--drop", self.drop),
             ("--categorical", self.categorical),
+            ("--circular", self.circular or ()),
         ):
             for name in given:
                 if name not in names:
                     raise unknown_column(option, name, names, where_it_stands(name, frame))
         if self.target in self.drop:
             raise CommandError(f"'{self.target}' is the target and in --drop.")
+        for name in self.circular or ():
+            for option, given in (
+                ("the target", [self.target]),
+                ("in --drop", self.drop),
+                ("in --categorical", self.categorical),
+            ):
+                if name in given:
+                    raise CommandError(f"'{name}' is {option} and in --circular.")
+            dtype = frame[name].dtype
+            if pd.api.types.is_bool_dtype(dtype) or not pd.api.types.is_numeric_dtype(dtype):
+                example = frame[name].dropna().astype(str).iloc[:1].tolist()
+                raise CommandError(
+                    f"--circular names '{name}', which holds no numbers"
+                    + (f" but cells such as '{example[0]}'" if example else "")
+                    + ". Number its values in the file, such as the days of the week from 0 to 6."
+                )
+
+
+def periods(texts: Sequence[str]) -> dict[str, float] | None:
+    """What `--circular` names: columns and the periods after which they come round.
+
+    Examples
+    --------
+    >>> from immigrate.cli.tables import periods
+    >>> periods(["hour=24", "wind=360"])
+    {'hour': 24.0, 'wind': 360.0}
+    """
+    by_name = {}
+    for text in texts:
+        # A name may hold such a sign itself.
+        name, sign, period = text.rpartition("=")
+        if not (sign and name):
+            raise UsageError(
+                f"--circular takes a column and its period, such as hour=24; got '{text}'."
+            )
+        try:
+            by_name[name] = float(period)
+        except ValueError:
+            by_name[name] = math.nan
+        if not 0 < by_name[name] < math.inf:
+            raise UsageError(
+                f"--circular {text}: the period is to be a number above 0, such as 24 for hours, "
+                f"7 for days of the week or 360 for degrees; got '{period}'."
+            )
+    return by_name or None
 
 
 def without_dates(X: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from immigrate._version import __version__
 from immigrate.cli.app import (
     AdjustFor,
     Categorical,
+    Circular,
     Decimal,
     Delimiter,
     Drop,
@@ -63,6 +64,7 @@ def command(
     ] = None,
     drop: Drop = None,
     categorical: Categorical = None,
+    circular: Circular = None,
     adjust_for: AdjustFor = None,
     pairs: Pairs = "",
     outcome: OutcomeOption = Outcome.auto,
@@ -79,7 +81,9 @@ def command(
 
     reading = reading_options(delimiter, decimal, encoding, sheet, missing)
     # The test takes numbers for classes by itself.
-    source = table_options("test", table, target, reading, drop, categorical, Outcome.auto)
+    source = table_options(
+        "test", table, target, reading, drop, categorical, circular, Outcome.auto
+    )
     options = TestOptions(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
     return partial(run_test, source, options, csv, json)
 
@@ -103,7 +107,9 @@ def run_test(
     with working("test of features and pairs"):
         from immigrate import InteractionTest
 
-        tested = InteractionTest(**parameters, n_jobs=options.jobs, verbose=1)
+        tested = InteractionTest(
+            **parameters, circular_features=source.circular, n_jobs=options.jobs, verbose=1
+        )
         tested.fit(X, read.frame[source.target])
     show(tested.summary())
     show_evidence(tested)

@@ -26,7 +26,7 @@ from immigrate.margin.choice import (
     check_rules,
     check_temperatures,
 )
-from immigrate.margin.encoding import Encoding
+from immigrate.margin.encoding import Columns, Encoding
 from immigrate.margin.model import MarginModel, chosen_encoding
 from immigrate.margin.options import FitOptions, sigma_grid
 from immigrate.margin.path import (
@@ -409,8 +409,20 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
             self.weights_by_strength_ = np.array([folded(one.kept.weights) for one in at_sigma])
 
 
-def default_model(n_features: int, *, boosted: bool = False, **options: Any) -> Any:
+def default_model(
+    n_features: int, circular_features: Any = None, *, boosted: bool = False, **options: Any
+) -> Any:
     """The classifier for a table with so many features; a wide one is screened.
+
+    Parameters
+    ----------
+    n_features : int
+    circular_features : dict, optional
+        Columns that come round, and their periods.
+    boosted : bool, default=False
+        A vote of models in place of one.
+    **options
+        Parameters of the classifier.
 
     Examples
     --------
@@ -419,7 +431,8 @@ def default_model(n_features: int, *, boosted: bool = False, **options: Any) -> 
     ImmigrateClassifierCV(estimator=ImmigrateClassifier(random_state=0), n_jobs=2)
     """
     # Large tables are fitted on samples of them: the same ones in every run.
-    base = ImmigrateClassifier(screen=default_screen(n_features), random_state=0)
+    columns = Columns(circular_features=circular_features) if circular_features else None
+    base = ImmigrateClassifier(screen=default_screen(n_features), columns=columns, random_state=0)
     if not boosted:
         return ImmigrateClassifierCV(base, **options)
     from immigrate.estimators.boosting import BoostedImmigrateClassifier

@@ -158,7 +158,9 @@ def fitted_and_tested(
     n_features = np.shape(given.X)[1]
     has_many, choice = is_wide(n_features), ""
     if estimator is None:
-        estimator = default_model(n_features)
+        # The model that we choose reads columns as the test does.
+        circular = None if unfitted_test is None else unfitted_test.circular_features
+        estimator = default_model(n_features, circular)
         choice = f"{words_of_screen(n_features)} {SCREENED_ANEW}" if has_many else ""
     if verbose:
         print_line(f"fit of {type(last_step(estimator)).__name__} on all samples")

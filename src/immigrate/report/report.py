@@ -99,7 +99,7 @@ class Report:
             an adjusted p of 0.1, ``adjust_for=["age"]`` keeps a covariate in the model and out
             of all pairs, ``pairs="dose"`` tests the pairs of one feature, and ``split=0.5``
             measures effects on samples that chose no pair. Columns are read as the model reads
-            them.
+            them; the default model takes ``circular_features`` from the test.
         n_jobs : int, default=None
             Threads of the fit and of the test, processes over folds. The page does not depend
             on it.
