@@ -166,9 +166,8 @@ class Layout:
         """New samples, and the kinds of their differences from the table."""
         if self.kinds is None:
             return laid_out(Samples(X_new, NO_GAPS)), None
-        differences = self.pieces.differences
-        rows = laid_out(differences.samples(X_new))
-        return rows, kinds_of(differences, rows, self.table)
+        rows = laid_out(self.pieces.differences.samples(X_new))
+        return rows, self.kinds._replace(row_expected=rows.expected)
 
     def with_gaps_of(self, X_new: Array) -> Layout:
         """The same table with room for the gaps of new samples."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from immigrate.arrays import Array
 from immigrate.checks import check_positive, named_position
-from immigrate.kinds.column import Column, Content, Kind, known_numbers
+from immigrate.kinds.column import Column, Content, Kind
 
 # What values are called, by the period.
 UNITS = {24.0: " h", 360.0: "°"}
@@ -46,7 +46,7 @@ class Circular(Kind):
 
     def read(self, column: Column) -> NDArray[np.floating[Any]]:
         """Numbers in [0, period)."""
-        return turned(known_numbers(column), self.period)
+        return turned(super().read(column), self.period)
 
     def is_coded(self, is_frame: bool) -> bool:
         """Numbers may lie in any period."""

@@ -102,8 +102,22 @@ class Kind:
         raise NotImplementedError
 
     def read(self, column: Column) -> NDArray[np.floating[Any]]:
-        """The values of a column, in fit or later: codes for levels, NaN where missing."""
-        return known_numbers(column)
+        """The values of a column, in fit or later: codes for levels, NaN where missing.
+
+        Those of numbers, where a kind does not say otherwise; text is refused.
+        """
+        if column.content is Content.DATES:
+            raise dates_refused(column)
+        if column.content is not Content.NAMES:
+            return column.values
+        is_missing = column.is_missing
+        for row, value in enumerate(column.values):
+            if not is_missing[row] and not isinstance(value, NUMBER_TYPES):
+                raise ValueError(
+                    f"Column {column.name!r} held numbers in fit and holds {value!r} in row {row} "
+                    "now. Give numbers, or NaN where a value is missing."
+                )
+        return as_floats(column.values, is_missing)
 
     def is_coded(self, is_frame: bool) -> bool:
         """Whether the numbers of a frame, or of an array, are something else than the values."""
@@ -113,22 +127,6 @@ class Kind:
     def level_names(self) -> Levels:
         """What the values are called; nothing for numbers."""
         return self.levels
-
-
-def known_numbers(column: Column) -> NDArray[np.floating[Any]]:
-    """Numbers of a column, also of one of categories; text is refused."""
-    if column.content is Content.DATES:
-        raise dates_refused(column)
-    if column.content is not Content.NAMES:
-        return column.values
-    is_missing = column.is_missing
-    for row, value in enumerate(column.values):
-        if not is_missing[row] and not isinstance(value, NUMBER_TYPES):
-            raise ValueError(
-                f"Column {column.name!r} held numbers in fit and holds {value!r} in row {row} "
-                "now. Give numbers, or NaN where a value is missing."
-            )
-    return as_floats(column.values, is_missing)
 
 
 def dates_refused(column: Column) -> ValueError:

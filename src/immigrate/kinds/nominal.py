@@ -59,11 +59,13 @@ def level_codes(column: Column, levels: Levels, unseen: float) -> NDArray[np.flo
     if column.content is Content.DATES:
         raise dates_refused(column)
     values, is_missing = column.values, column.is_missing
-    _check_same_content(column, values[~is_missing], levels)
     # Equal as Python sees it, so that 1 is 1.0, in every container.
     code = {level: float(j) for j, level in enumerate(levels)}
-    codes = np.array([code.get(value, unseen) for value in values.tolist()], dtype=np.float64)
-    codes[is_missing] = np.nan
+    codes = np.array([code.get(value, -1.0) for value in values.tolist()], dtype=np.float64)
+    is_unseen = (codes < 0) & ~is_missing
+    if is_unseen.sum() == (~is_missing).sum():
+        _check_same_content(column, values[~is_missing], levels)
+    codes[is_unseen], codes[is_missing] = unseen, np.nan
     # A table of float32 alone stays one.
     return codes.astype(np.float32) if values.dtype == np.float32 else codes
 

@@ -97,10 +97,11 @@ class MarginProblem:
         self.form = form
         self._dtype = X.dtype
         self._is_nominal = np.zeros(X.shape[1], dtype=bool) if is_nominal is None else is_nominal
-        self._exponent = self._span_exponent(X, mismatch)
-        scaled = self._scaled(X)
         # The known training values lie between these; NaN where nothing is known.
-        self._low, self._high = np.fmin.reduce(scaled, axis=0), np.fmax.reduce(scaled, axis=0)
+        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+        self._exponent = self._span_exponent(low, high, mismatch)
+        scaled = self._scaled(X)
+        self._low, self._high = self._scaled(low), self._scaled(high)
         pieces = Pieces.of(
             scaled,
             y,
@@ -223,9 +224,10 @@ class MarginProblem:
         """Numbers in units of the span; codes of levels stay as they are."""
         return np.ldexp(X, np.where(self._is_nominal, 0, -self._exponent))
 
-    def _span_exponent(self, X: Array, mismatch: float | Array) -> int:
+    def _span_exponent(self, low: Array, high: Array, mismatch: float | Array) -> int:
         """Exponent of the power of two that is just above the largest difference."""
-        span = 2 * _half_ranges(X)
+        # Halves do not overflow; a feature of which nothing is known has no range.
+        span = 2 * np.nan_to_num(high / 2 - low / 2, nan=0.0, posinf=np.inf)
         largest = float(np.where(self._is_nominal, mismatch, span).max())
         if largest > LARGEST_SPAN[self.form.degree]:
             raise ValueError(
@@ -251,13 +253,6 @@ class MarginProblem:
                 "beyond them; distances would overflow. Check the units, or scale the features."
             )
         return scaled.astype(self._dtype)
-
-
-def _half_ranges(X: Array) -> Array:
-    """Half of the range of the known values of each feature; halves do not overflow."""
-    # NaN is passed over by fmax and fmin; a feature of which nothing is known has no range.
-    half = np.fmax.reduce(X, axis=0) / 2 - np.fmin.reduce(X, axis=0) / 2
-    return np.nan_to_num(half, nan=0.0, posinf=np.inf)
 
 
 def _clipped(sigma: float) -> float:

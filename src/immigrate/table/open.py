@@ -117,6 +117,8 @@ def distinct_labels(labels: Sequence[Any]) -> tuple[list[Any], tuple[tuple[int, 
     (['lab', 'age', 'lab.2', 'lab.1'], ((2, 0),))
     """
     taken, seen = set(labels), Counter[Any]()
+    if len(taken) == len(labels):
+        return list(labels), ()
     first: dict[Any, int] = {}
     distinct, repeated = list(labels), []
     for j, label in enumerate(labels):
