@@ -59,11 +59,6 @@ class Column:
     categories: Levels | None = None
     is_ordered: bool = False
 
-    @property
-    def is_missing(self) -> Mask:
-        """Mask of the rows without a value."""
-        return np.asarray(pd.isna(self.values))
-
 
 @dataclass(frozen=True)
 class Kind:
@@ -110,7 +105,7 @@ class Kind:
             raise dates_refused(column)
         if column.content is not Content.NAMES:
             return column.values
-        is_missing = column.is_missing
+        is_missing = pd.isna(column.values)
         for row, value in enumerate(column.values):
             if not is_missing[row] and not isinstance(value, NUMBER_TYPES):
                 raise ValueError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from immigrate.kinds.column import (
@@ -44,7 +45,7 @@ class Nominal(Kind):
 
 def seen_levels(column: Column) -> Levels:
     """Different known values, in the order of their categories or sorted."""
-    known = column.values[~column.is_missing]
+    known = column.values[~pd.isna(column.values)]
     if column.content is not Content.NAMES:
         return tuple(int(x) if float(x).is_integer() else float(x) for x in np.unique(known))
     if column.categories is not None:
@@ -58,7 +59,7 @@ def level_codes(column: Column, levels: Levels, unseen: float) -> NDArray[np.flo
     """The index of each value among the levels, NaN where missing; one of none is `unseen`."""
     if column.content is Content.DATES:
         raise dates_refused(column)
-    values, is_missing = column.values, column.is_missing
+    values, is_missing = column.values, pd.isna(column.values)
     # Equal as Python sees it, so that 1 is 1.0, in every container.
     code = {level: float(j) for j, level in enumerate(levels)}
     codes = np.array([code.get(value, -1.0) for value in values.tolist()], dtype=np.float64)

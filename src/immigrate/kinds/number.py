@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Mask
@@ -50,7 +51,7 @@ class Ordered(Kind):
     def read(self, column: Column) -> NDArray[np.floating[Any]]:
         """Places of ordered categories; what has no place is missing."""
         places = level_codes(column, self.levels, unseen=np.nan)
-        is_lost = np.isnan(places) & ~column.is_missing
+        is_lost = np.isnan(places) & ~pd.isna(column.values)
         if is_lost.any():
             lost = column.values[is_lost].tolist()[0]
             warn_user(

@@ -62,18 +62,14 @@ def anchor_weights(
     """D of Eq. 10: the user's weights, times those of the classes, scaled to sum 1."""
     weight = checked_sample_weight(sample_weight, values)
     if class_weight is not None:
+        of_classes = class_weights(labels, class_weight)
         # The product of two huge weights would overflow.
-        weight = _largest_one(weight) * _largest_one(class_weights(labels, class_weight))
+        weight = (weight / (weight.max() or 1.0)) * (of_classes / (of_classes.max() or 1.0))
     if not weight.any():
         raise ValueError("sample_weight is zero for every sample; give at least one a weight.")
     # Twice, so that huge weights do not overflow their sum.
-    weight = _largest_one(weight)
+    weight = weight / weight.max()
     return SampleWeight(weight / weight.sum(), "importance")
-
-
-def _largest_one(weight: Array) -> Array:
-    largest = float(weight.max())
-    return weight / largest if largest > 0 else weight
 
 
 def class_weights(labels: Labels, class_weight: Any) -> Array:
