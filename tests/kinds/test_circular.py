@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from immigrate.kinds import Circular
 from immigrate.kinds.circular import (
-    around,
     circular_mean,
     circular_unit,
     mean_circular_difference,
@@ -64,14 +64,32 @@ def test_the_mean_is_where_the_values_are():
 @pytest.mark.parametrize(
     ("value", "period", "words"),
     [
-        (2.96, 24.0, "around 3 h"),
-        (23.97, 24.0, "around 0 h"),
-        (181.3, 360.0, "around 181°"),
-        (4.53, 7.0, "around 4.53"),
+        (2.96, 24.0, "3 h"),
+        (23.97, 24.0, "0 h"),
+        (181.3, 360.0, "181°"),
+        (4.53, 7.0, "4.53"),
     ],
 )
 def test_a_direction_has_words(value, period, words):
-    assert around(value, period) == words
+    assert Circular(period=period).text(value) == words
+
+
+@pytest.mark.parametrize(
+    ("given", "period", "value", "words"),
+    [
+        (np.arange(1.0, 13.0), 12, 11.8, "12"),
+        (np.arange(0.0, 7.0), 7, 6.15, "6"),
+        (np.arange(1.0, 8.0), 7, 0.0, "7"),
+        (np.arange(0.0, 25.0), 24, 23.9, "0 h"),
+        (np.array([-180.0, -90.5, 90.0]), 360, 270.0, "-90°"),
+        (np.array([np.nan, 5.5, 30.0]), 24, 5.51, "5.5 h"),
+        (np.array([np.nan]), 24, 5.51, "5.5 h"),
+    ],
+)
+def test_words_are_in_the_numbers_of_the_user(given, period, value, words):
+    reader, _ = Reader.fit(given[:, None], circular_features={0: period})
+    assert reader.kinds[0].text(value) == words
+    assert pickle.loads(pickle.dumps(reader)) == reader
 
 
 @pytest.mark.parametrize("container", [pd.DataFrame, lambda X: X.to_numpy()])

@@ -43,6 +43,6 @@ def test_names_of_kinds_are_in_files_and_differ():
 
 def test_columns_that_are_listed_twice_are_refused():
     column = Column("hour", Content.NUMBERS, np.arange(3.0), "float64")
-    assert fitted_kind(column, None, 24.0) == Circular(period=24.0)
+    assert fitted_kind(column, None, 24.0) == Circular(period=24.0, is_whole=True)
     with pytest.raises(ValueError, match="in circular_features and is in categorical_features"):
         fitted_kind(column, True, 24.0)

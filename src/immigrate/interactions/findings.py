@@ -174,22 +174,23 @@ class Effects:
         table, levels = self.source.table, self.model.design.levels[feature]
         column = int(self.model.design.columns[feature])
         name = str(table.reader.names[column])
-        period = np.inf if table.reader.period is None else table.reader.period[column]
-        return Side(name, levels, level_text(table, column, levels), float(period))
+        kind = table.reader.kinds[column]
+        return Side(name, levels, level_text(table, column, levels), kind)
 
 
 def level_text(table: Table, column: int, levels: Levels) -> Callable[[int], str]:
     """What a level of a column is called."""
-    names, x = table.reader.level_names[column], table.values[:, column]
+    kind, x = table.reader.kinds[column], table.values[:, column]
+    names = kind.level_names
     if np.isnan(x).any() and np.all(levels.code >= 0):
         # One value or missing: levels are 0 where it is missing and 1.
         one = np.nanmin(x)
-        known = str(names[int(one)]) if len(names) else f"{one:g}"
+        known = str(names[int(one)]) if len(names) else kind.text(one)
         return lambda place: known if place else "missing"
 
     def text(place: int) -> str:
         value = levels.value[place]
-        return str(names[int(value)]) if len(names) else f"{value:g}"
+        return str(names[int(value)]) if len(names) else kind.text(value)
 
     return text
 

@@ -26,7 +26,7 @@ from immigrate.additive.null_model import AdditiveModel
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.adjustments import Adjustment, adjustment_of
 from immigrate.interactions.question import ORDER_NAMES
-from immigrate.kinds.circular import around
+from immigrate.kinds import Kind
 from immigrate.outcomes import Labels
 
 if TYPE_CHECKING:
@@ -137,14 +137,14 @@ class Side:
     levels : Levels
     level_name : callable
         Text of a level from its place in `levels`.
-    period : float
-        After which its values come round; infinite on a line.
+    kind : Kind
+        What its values mean.
     """
 
     name: str
     levels: Levels
     level_name: Callable[[int], str]
-    period: float = np.inf
+    kind: Kind
 
     @property
     def has_levels(self) -> bool:
@@ -154,7 +154,7 @@ class Side:
     @property
     def is_circle(self) -> bool:
         """Whether words name a direction."""
-        return self.period < np.inf and not self.has_levels
+        return self.kind.period < np.inf and not self.has_levels
 
     def patterns(self) -> Array:
         """+1 where the value is high, and where it is far from the middle; else -1: (2, n).
@@ -162,7 +162,7 @@ class Side:
         Of a circle cosine and sine.
         """
         if self.is_circle:
-            angle = 2 * np.pi / self.period * self.levels.value
+            angle = 2 * np.pi / self.kind.period * self.levels.value
             per_level = np.column_stack([np.cos(angle), np.sin(angle)])
         else:
             u = mid_ranks(self.levels.share)
@@ -186,7 +186,7 @@ class Side:
     def direction(self, wave: Array) -> str:
         """The feature is where cosine and sine are in this proportion."""
         turns = np.arctan2(wave[1], wave[0]) / (2 * np.pi)
-        return f"{self.name} is {around(float(turns % 1 * self.period), self.period)}"
+        return f"{self.name} is around {self.kind.text(float(turns % 1 * self.kind.period))}"
 
 
 def feature_direction(f: Array, weight: Array, side: Side) -> str:

@@ -9,6 +9,7 @@ The user names such columns and their periods; they are never guessed. Values ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -24,8 +25,26 @@ UNITS = {24.0: " h", 360.0: "°"}
 LEAST_RESULTANT = 1e-9
 
 
+@dataclass(frozen=True)
 class Circular(Kind):
-    """Numbers within one period."""
+    """Numbers within one period.
+
+    Parameters
+    ----------
+    start : float
+        Where the user's period begins, such as 1 where months are 1 to 12.
+    is_whole : bool
+        Whether all values of fit were whole numbers.
+
+    Examples
+    --------
+    >>> from immigrate.kinds import Circular
+    >>> Circular(period=24.0).text(3.04), Circular(period=12.0, start=1.0, is_whole=True).text(0.2)
+    ('3 h', '12')
+    """
+
+    start: float = 0.0
+    is_whole: bool = False
 
     name = "circular"
     is_number = True
@@ -42,11 +61,27 @@ class Circular(Kind):
                 "expected. Number its values, such as the days of the week from 0 to 6, and "
                 "leave it out of categorical_features."
             )
-        return cls(period=period)
+        known = column.values[np.isfinite(column.values)]
+        if not len(known):
+            return cls(period=period)
+        is_whole = float(period).is_integer() and bool((known == np.rint(known)).all())
+        low, high, start = float(known.min()), float(known.max()), 0.0
+        if low < 0 and high - low < period:
+            start = low
+        elif high == period and low > 0 and is_whole:
+            start = 1.0
+        return cls(period=period, start=start, is_whole=is_whole)
 
     def read(self, column: Column) -> NDArray[np.floating[Any]]:
         """Numbers in [0, period)."""
         return turned(super().read(column), self.period)
+
+    def text(self, value: float) -> str:
+        """A value within the user's period, with its unit."""
+        # Three digits of the period say enough.
+        digits = 0 if self.is_whole else max(0, 2 - int(np.floor(np.log10(self.period))))
+        shown = self.start + (round(value, digits) - self.start) % self.period
+        return f"{shown:g}{UNITS.get(self.period, '')}"
 
     def is_coded(self, is_frame: bool) -> bool:
         """Numbers may lie in any period."""
@@ -172,18 +207,3 @@ def circular_mean(values: Array, period: float, weight: Array | None = None) -> 
     if abs(resultant) < LEAST_RESULTANT:
         return 0.0
     return float(turned(np.angle(resultant) / (2 * np.pi) * period, period))
-
-
-def around(value: float, period: float) -> str:
-    """A direction in words.
-
-    Examples
-    --------
-    >>> from immigrate.kinds.circular import around
-    >>> around(3.04, 24.0), around(11.0, 12.0)
-    ('around 3 h', 'around 11')
-    """
-    # Three digits of the period say enough.
-    digits = max(0, 2 - int(np.floor(np.log10(period))))
-    rounded = round(value, digits) % period
-    return f"around {rounded:g}{UNITS.get(period, '')}"

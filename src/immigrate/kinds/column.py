@@ -118,6 +118,10 @@ class Kind:
         """Whether the numbers of a frame, or of an array, are something else than the values."""
         return False
 
+    def text(self, value: float) -> str:
+        """A number as the user would write it."""
+        return f"{value:g}"
+
     @property
     def level_names(self) -> Levels:
         """What the values are called; nothing for numbers."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import FROM_DTYPE, chosen_mask
-from immigrate.kinds import KINDS, Flag, Kind, Number, fitted_kind
+from immigrate.kinds import KINDS, Circular, Flag, Kind, Number, fitted_kind
 from immigrate.kinds.circular import chosen_periods
 from immigrate.kinds.column import Column, Content, Levels
 from immigrate.outcomes.classes import Labels, check_class_sizes
@@ -195,14 +195,17 @@ class Reader:
             "levels": self.levels,
             "notes": tuple((n.column, n.name, n.reason.value, n.detail) for n in self.notes),
             "periods": tuple(
-                (j, kind.period) for j, kind in enumerate(self.kinds) if np.isfinite(kind.period)
+                (j, kind.period, kind.start, kind.is_whole)
+                for j, kind in enumerate(self.kinds)
+                if isinstance(kind, Circular)
             ),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        by_name, periods = {kind.name: kind for kind in KINDS}, dict(state.get("periods", ()))
+        by_name = {kind.name: kind for kind in KINDS}
+        periods = {j: circle for j, *circle in state.get("periods", ())}
         kinds = tuple(
-            by_name[name](levels, periods.get(j, np.inf))
+            by_name[name](levels, *periods.get(j, ()))
             for j, (name, levels) in enumerate(zip(state["kinds"], state["levels"]))
         )
         notes = tuple(Note(j, name, Reason(why), what) for j, name, why, what in state["notes"])
