@@ -57,7 +57,27 @@ def without_times(folder):
     return pd.read_csv(folder / "repeats.csv").drop(columns="seconds")
 
 
-def test_a_killed_run_continues_to_the_same_table(tmp_path):
+class InThisProcess:
+    """A worker whose cells run here, where only the bookkeeping is tested."""
+
+    def __init__(self, folder, time_limit):
+        self.folder = folder
+
+    def __call__(self, cell):
+        return outcome(cell, self.folder)
+
+    def stop(self):
+        """There is no process to be stopped."""
+
+    close = stop
+
+
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.setattr("paper.runner.Worker", InThisProcess)
+
+
+def test_a_killed_run_continues_to_the_same_table(here, tmp_path):
     killed, whole = tmp_path / "killed", tmp_path / "whole"
     process = started(killed)
     deadline = time.monotonic() + 60
@@ -70,7 +90,7 @@ def test_a_killed_run_continues_to_the_same_table(tmp_path):
     assert not (killed / "repeats.csv").exists()
 
     assert started(killed).wait() == 0
-    assert started(whole).wait() == 0
+    main(["run", *PLAN, "--results", str(whole)])
     assert n_results(killed) == n_results(whole) == N_CELLS
     pd.testing.assert_frame_equal(without_times(killed), without_times(whole))
 
@@ -117,26 +137,6 @@ def test_a_worker_ends_with_its_run(tmp_path):
 @pytest.fixture
 def plan():
     return [Cell("SYN", "1NN", 0, fold, 3) for fold in range(3)]
-
-
-class InThisProcess:
-    """A worker whose cells run here, where only the bookkeeping is tested."""
-
-    def __init__(self, folder, time_limit):
-        self.folder = folder
-
-    def __call__(self, cell):
-        return outcome(cell, self.folder)
-
-    def stop(self):
-        """There is no process to be stopped."""
-
-    close = stop
-
-
-@pytest.fixture
-def here(monkeypatch):
-    monkeypatch.setattr("paper.runner.Worker", InThisProcess)
 
 
 def test_only_missing_cells_run(tmp_path, plan):
