@@ -99,7 +99,7 @@ ROAD_PAGES = {
         "have pages of their own.",
         (
             "report/input.py::ReportInput.of",
-            "estimators/default_model.py::default_model",
+            "estimators/immigrate_cv.py::default_model",
             "report/input.py::fitted_clone",
             "estimators/interaction_test.py::fitted_on_table",
             "report/page.py::summarised",

@@ -19,11 +19,11 @@ NO_LAYERS = LEAVES | {"__init__", "__main__"}
 
 
 def imports() -> Counter:
-    """How many import statements at the top of files lead from one layer to another."""
+    """How many import statements lead from one layer to another."""
     found: Counter = Counter()
     for file in PACKAGE.rglob("*.py"):
         layer = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        for node in ast.parse(file.read_text()).body:
+        for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("immigrate."):
                 target = str(node.module).split(".")[1]
                 if layer not in NO_LAYERS and target not in NO_LAYERS | {layer}:
