@@ -63,8 +63,8 @@ CAUGHT = ("caught", "import", "hang", "died")
 WARMING = [f"tests/kernels/test_{name}.py" for name in ("pieces", "passes", "neighbours")]
 # Errors that were planted by hand before there was a harness, and that the tests did not notice.
 BY_HAND = (
-    ("margin/options.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.25"),
-    ("margin/options.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.1"),
+    ("margin/sigma.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.25"),
+    ("margin/sigma.py", "AUTO_MULTIPLE = 0.125", "AUTO_MULTIPLE = 0.1"),
     (
         "core/cones.py",
         "is_positive = eigenvalues > 0",

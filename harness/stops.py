@@ -46,7 +46,7 @@ ROAD_PAGES = {
             "outcomes/classes.py::read_classes",
             "margin/path.py::fitted",
             "margin/encoding.py::Encoding.of",
-            "margin/problem.py::task_on",
+            "margin/options.py::FitOptions.task",
             "kernels/layout.py::layout_of",
             "solvers/descent.py::spectral_descent",
             "kernels/passes.py::CompiledPass.margins",

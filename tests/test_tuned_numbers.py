@@ -11,7 +11,7 @@ import pytest
 
 TUNED = {
     # benchmarks/choices/sigma_multiples.py and sigma_selection.py, docs/deviations.md
-    "margin.options": {
+    "margin.sigma": {
         "AUTO_MULTIPLE": 0.125,
         "AUTO_MULTIPLES": (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125),
         "PAPER_GRID": (4.0, 2.0, 1.0, 0.5, 0.25, 0.125),

@@ -38,8 +38,9 @@ from immigrate.margin.choice import (
     Split,
 )
 from immigrate.margin.model import RULES
-from immigrate.margin.options import FitOptions, sigma_grid
+from immigrate.margin.options import FitOptions
 from immigrate.margin.path import path_solver, tasks_of, weight_path
+from immigrate.margin.sigma import sigma_grid
 from immigrate.options import Columns, Descent
 
 # The experiments of the paper are not installed.

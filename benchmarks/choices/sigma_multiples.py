@@ -21,7 +21,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from immigrate import ImmigrateClassifier
-from immigrate.margin.options import AUTO_MULTIPLES, typical_distance
+from immigrate.margin.sigma import AUTO_MULTIPLES, typical_distance
 
 
 def main():

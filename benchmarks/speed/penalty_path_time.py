@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.estimators.immigrate_cv import TEMPERATURES
-from immigrate.margin.options import AUTO_MULTIPLES, typical_distance
+from immigrate.margin.sigma import AUTO_MULTIPLES, typical_distance
 from immigrate.options import L1
 
 N_TURNS = 12

@@ -37,8 +37,8 @@ from sklearn.model_selection import StratifiedKFold
 
 from immigrate import CubicImmigrateClassifier, ImmigrateClassifier, InteractionTest
 from immigrate.core.forms import Cubic
-from immigrate.margin.options import typical_distance
 from immigrate.margin.problem import MarginProblem
+from immigrate.margin.sigma import typical_distance
 
 RESULTS = Path(__file__).parents[1] / "results" / "three_way.csv"
 N_SAMPLES, N_FEATURES, NOISE = 400, 10, 0.1

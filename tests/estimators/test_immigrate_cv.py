@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from immigrate import ImmigrateClassifier, ImmigrateClassifierCV
 from immigrate.datasets import make_monk1
 from immigrate.margin.choice import CRITERIA, Choices, Selection
-from immigrate.margin.options import PAPER_GRID, sigma_grid, typical_distance
+from immigrate.margin.sigma import PAPER_GRID, sigma_grid, typical_distance
 from immigrate.options import Columns, Prune, Screen
 from immigrate.persistence import load_model, save_model
 

@@ -87,14 +87,9 @@ class ColumnDifferences:
     ) -> ColumnDifferences:
         """Differences as the training table `X` defines them."""
         n, p = X.shape
-        return cls(
-            is_nominal=np.zeros(p, dtype=bool) if is_nominal is None else is_nominal,
-            mismatch=np.broadcast_to(np.asarray(mismatch, dtype=np.float64), p),
-            has_gap=gaps(X),
-            drawn=X,
-            count=np.ones(n) if count is None else count,
-            period=period,
-        )
+        nominal = np.zeros(p, dtype=bool) if is_nominal is None else is_nominal
+        mismatch = np.broadcast_to(np.asarray(mismatch, dtype=np.float64), p)
+        return cls(nominal, mismatch, gaps(X), X, np.ones(n) if count is None else count, period)
 
     @cached_property
     def is_plain(self) -> bool:

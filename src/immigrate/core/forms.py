@@ -35,9 +35,6 @@ class Form(Protocol):
     def scatter(self, W: Array, d: Array, c: Array) -> Array:
         """Sum of c dq/dW over the pairs, shaped like `W`."""
 
-    def in_units(self, W: Array, exponent: int) -> Array:
-        """V with q(W, 2^exponent d) = 2^(degree exponent) q(V, d); linear and symmetric in W."""
-
     def own_weights(self, W: Array) -> Array:
         """How much each feature counts on its own, in units of a matrix W, (p,)."""
 
@@ -58,10 +55,6 @@ class Linear:
     def scatter(self, W: Array, d: Array, c: Array) -> Array:
         """Sum of c d, (p,)."""
         return np.tensordot(d, c, 2)
-
-    def in_units(self, W: Array, exponent: int) -> Array:
-        """The weights themselves: every term is of one degree."""
-        return W
 
     def own_weights(self, W: Array) -> Array:
         """Squares of the weights."""
@@ -86,10 +79,6 @@ class Quadratic:
         """Sum of c d d', (p, p)."""
         flat = d.reshape(len(d), -1)
         return (flat * c.ravel()) @ flat.T
-
-    def in_units(self, W: Array, exponent: int) -> Array:
-        """The weights themselves: every term is of one degree."""
-        return W
 
     def own_weights(self, W: Array) -> Array:
         """The diagonal."""
@@ -154,7 +143,10 @@ class Cubic:
         return self.weights(of_pairs, np.array(of_triples))
 
     def in_units(self, W: Array, exponent: int) -> Array:
-        """The matrix counts less in larger units: it is multiplied by one difference less."""
+        """V with q(W, 2^exponent d) = 2^(3 exponent) q(V, d); linear and symmetric in W.
+
+        The matrix counts less in larger units: it is multiplied by one difference less.
+        """
         matrix, of_triples = np.split(W, [self.n_features**2])
         return np.concatenate([np.ldexp(matrix, -exponent), of_triples])
 

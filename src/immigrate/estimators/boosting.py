@@ -18,21 +18,20 @@ from immigrate.estimators.base import ReferenceClassifier, fitting, is_lazy, laz
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.choice import (
-    CRITERIA,
     TEMPERATURES,
     Choices,
     Selection,
     Split,
-    check_rules,
-    check_temperatures,
+    check_judged,
 )
 from immigrate.margin.model import RULES, MarginModel, Member, Point, chosen_encoding
-from immigrate.margin.options import FitOptions, sigma_grid
+from immigrate.margin.options import FitOptions
 from immigrate.margin.path import fit_at, tasks_of, weight_path
 from immigrate.margin.penalties import Penalty, Prune, resolved_penalty
 from immigrate.margin.problem import Task
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.references import References
+from immigrate.margin.sigma import sigma_grid
 from immigrate.progress import print_line, report_progress, warn_user
 from immigrate.solvers import Problem, Solution
 from immigrate.solvers.boosting import Learner, Trainer, Variant, boosted, resolved_variant
@@ -171,8 +170,7 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ReferenceClassifier):
         with fitting(self):
             variant = resolved_variant(self.variant)
             rules = self._offered_rules(variant)
-            check_temperatures(self.temperatures)
-            check_option("scoring", self.scoring, CRITERIA)
+            check_judged(self.scoring, rules, self.temperatures)
             n_rounds = variant.n_estimators
             if self.n_estimators is not None:
                 n_rounds = check_count("n_estimators", self.n_estimators)
@@ -339,7 +337,6 @@ class BoostedImmigrateClassifier(WeightMatrixModel, ReferenceClassifier):
         if isinstance(self.rules, str):
             check_option("rules", self.rules, ("auto",))
             return variant.rules
-        check_rules(self.rules)
         return self.rules
 
     def _best_single(

@@ -18,17 +18,15 @@ from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.choice import (
-    CRITERIA,
     TEMPERATURES,
     Choices,
     Selection,
     Split,
-    check_rules,
-    check_temperatures,
+    check_judged,
 )
 from immigrate.margin.encoding import Columns, Encoding
 from immigrate.margin.model import MarginModel, chosen_encoding
-from immigrate.margin.options import FitOptions, sigma_grid
+from immigrate.margin.options import FitOptions
 from immigrate.margin.path import (
     PathPoint,
     WithoutPairs,
@@ -43,6 +41,7 @@ from immigrate.margin.penalties import Penalty, PenaltyPath, checked_penalties
 from immigrate.margin.problem import Fit, Task
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.screen import Screen
+from immigrate.margin.sigma import sigma_grid
 from immigrate.solvers import Descent, Stop, warn_unless_converged
 from immigrate.table import Table
 
@@ -251,10 +250,8 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         return PenaltyPath() if name == "penalties" and value == "path" else value
 
     def _check_options(self) -> None:
-        check_option("scoring", self.scoring, CRITERIA)
+        check_judged(self.scoring, self.rules, self.temperatures)
         check_option("combine", self.combine, ("best", "mixture"))
-        check_rules(self.rules)
-        check_temperatures(self.temperatures)
         if self.one_standard_error and self.combine == "mixture":
             raise ValueError(
                 "one_standard_error=True asks for one candidate and combine='mixture' for all of "

@@ -103,17 +103,10 @@ class Pieces:
             After which numbers come round; infinite on a line, where all are by default.
         """
         count = np.ones(len(X)) if count is None else count
-        differences = ColumnDifferences.of(
-            X, is_nominal, mismatch=mismatch, count=count, period=period
-        )
+        d = ColumnDifferences.of(X, is_nominal, mismatch=mismatch, count=count, period=period)
         anchors = np.arange(len(X)) if is_anchor is None else np.flatnonzero(is_anchor)
-        return cls(
-            differences.samples(X),
-            differences,
-            form,
-            ClassTarget(y, count),
-            Pairs(anchors, np.flatnonzero(count > 0)),
-        )
+        pairs = Pairs(anchors, np.flatnonzero(count > 0))
+        return cls(d.samples(X), d, form, ClassTarget(y, count), pairs)
 
     @property
     def n_samples(self) -> int:

@@ -199,18 +199,13 @@ def layout_of(pieces: Pieces) -> Layout | None:
     # Samples that are no references count 0, which has no logarithm; as anchors they are not
     # tilted.
     log_count = np.log(np.where(is_reference, target.count, 1.0))[order]
-    return Layout(
-        pieces,
-        packing,
-        order,
-        runs_of(target.y[order], is_anchor[order], is_reference[order]),
-        slice(None) if is_anchor.all() else np.flatnonzero(is_anchor[order]),
-        np.concatenate([[0], np.cumsum(np.bincount(target.y))]),
-        table,
-        kinds_of(pieces.differences, table, table),
-        log_count if log_count.any() else None,
-        tile_shape(values.shape[1], values.itemsize),
-    )
+    tilt = log_count if log_count.any() else None
+    runs = runs_of(target.y[order], is_anchor[order], is_reference[order])
+    anchors = slice(None) if is_anchor.all() else np.flatnonzero(is_anchor[order])
+    starts = np.concatenate([[0], np.cumsum(np.bincount(target.y))])
+    kinds = kinds_of(pieces.differences, table, table)
+    shape = tile_shape(values.shape[1], values.itemsize)
+    return Layout(pieces, packing, order, runs, anchors, starts, table, kinds, tilt, shape)
 
 
 def laid_out(samples: Samples, order: Codes | slice = slice(None)) -> LaidOut:
@@ -275,14 +270,11 @@ def symmetric_tiles(runs: list[Run], shape: TileShape) -> Codes:
     misses: list[Codes] = []
     for k, column in enumerate(runs):
         for row in runs[: k + 1]:
-            serves = (
-                row.is_anchor and column.is_reference,
-                column.is_anchor and row.is_reference,
-            )
-            if not any(serves):
-                continue
-            tiles = _tiles(row, column, shape, serves)
-            (hits if row.label == column.label else misses).append(tiles)
+            serves_rows = row.is_anchor and column.is_reference
+            serves_columns = column.is_anchor and row.is_reference
+            if serves_rows or serves_columns:
+                tiles = _tiles(row, column, shape, (serves_rows, serves_columns))
+                (hits if row.label == column.label else misses).append(tiles)
     return _numbered(hits + misses)
 
 
@@ -298,10 +290,8 @@ def _tiles(row: Run, column: Run, shape: TileShape, serves: tuple[bool, bool]) -
     # A width near n_columns that cuts the columns evenly: no sliver is left over.
     size = column.last - column.first
     width = -(-size // (-(-size // shape.n_columns) * shape.n_rows)) * shape.n_rows
-    i0, j0 = (
-        np.arange(row.first, row.last, shape.n_rows),
-        np.arange(column.first, column.last, width),
-    )
+    i0 = np.arange(row.first, row.last, shape.n_rows)
+    j0 = np.arange(column.first, column.last, width)
     i1, j1 = np.minimum(i0 + shape.n_rows, row.last), np.minimum(j0 + width, column.last)
     i0, i1 = np.repeat(i0, len(j0)), np.repeat(i1, len(j0))
     j0, j1 = np.tile(j0, len(i0) // len(j0)), np.tile(j1, len(i0) // len(j1))

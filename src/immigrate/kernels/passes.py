@@ -234,13 +234,11 @@ class CompiledPass:
         state = self._training_state(sweep, store)
         split = hits_and_misses(state, layout.starts, sigma)
         costs = [self._cost(one, s) for one, s in zip(split, sigma)]
+        scores = [self._leave_one_out_scores(one, s) for one, s in zip(state, sigma)]
         gradients: list[Array | None] = [None] * len(costs)
         if min(costs) <= reject_above:
             gradients = list(layout.packing.unpacked(self._gradients(sweep, store, split)))
-        return [
-            MarginPass(cost, gradient, self._leave_one_out_scores(one, s))
-            for cost, gradient, one, s in zip(costs, gradients, state, sigma)
-        ]
+        return list(map(MarginPass, costs, gradients, scores))
 
     def scores_many(
         self,

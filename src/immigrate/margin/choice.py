@@ -96,14 +96,11 @@ class Choices:
         return [first + place for place, _, first in product(range(n), self.rules, firsts)]
 
 
-def check_rules(rules: Any) -> None:
-    """Refuse what is not a list of rules."""
+def check_judged(scoring: Any, rules: Any, temperatures: Any) -> None:
+    """Refuse criteria that do not exist, and what is no list of rules or of positive numbers."""
+    check_option("scoring", scoring, CRITERIA)
     for rule in check_choices("rules", rules):
         check_option("rules", rule, RULES)
-
-
-def check_temperatures(temperatures: Any) -> None:
-    """Refuse what is not a list of positive numbers."""
     for temperature in check_choices("temperatures", temperatures):
         check_positive("temperatures", temperature)
 

@@ -38,7 +38,7 @@ from immigrate.durations import MOST_STEP_SECONDS
 from immigrate.kernels import pass_seconds
 from immigrate.kernels.threads import n_threads
 from immigrate.margin.penalties import Penalty
-from immigrate.margin.problem import Fit, Task, task_on
+from immigrate.margin.problem import Fit, Task
 from immigrate.margin.references import References
 from immigrate.progress import print_line
 from immigrate.solvers import OnStep, Solution, Solver
@@ -257,8 +257,14 @@ def grown_fit(
         at_start = None
         if weight_set is None:
             weight_set, at_start = task.priced(sigma, penalty)
-        solution = task.solution(
-            sigma, weight_set, at_start=at_start, begin=begin, on_step=on_step
+        solution = task.options.solver.solution(
+            task.problem,
+            task.start if begin is None else begin.weights,
+            sigma,
+            weight_set,
+            first_step=np.inf if begin is None else begin.next_step,
+            known=at_start if begin is None else None,
+            on_step=on_step,
         )
         error = sampling_error(task, solution, sigma, weight_set)
         if task.options.verbose:
@@ -271,7 +277,7 @@ def grown_fit(
             return Fit(task, solution, sigma, error)
         # What the passes over this sample have kept is of no use to the larger one.
         task.problem.release()
-        task = task_on(task.options, task.all_references, samples, stage)
+        task = task.options.task(task.all_references, samples, stage)
         begin, weight_set = solution, None
 
 

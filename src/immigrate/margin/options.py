@@ -12,24 +12,22 @@ has triples in it, the start, prices in units of a gradient) is made by methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.checks import check_option, check_positive
+from immigrate.checks import check_option
 from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm, share, unit
-from immigrate.core.differences import ColumnDifferences
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic, Form
 from immigrate.core.triples import WithTriples
 from immigrate.kernels.threads import n_threads
-from immigrate.kinds.circular import mean_circular_difference
 from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.penalties import Penalty
+from immigrate.margin.problem import Task
 from immigrate.margin.references import References
 from immigrate.margin.screen import (
     Screen,
@@ -38,25 +36,24 @@ from immigrate.margin.screen import (
     resolved_screen,
     vector_set,
 )
+from immigrate.margin.sigma import AUTO_MULTIPLE
 from immigrate.margin.triples import chosen_triples
 from immigrate.solvers import Solver, even_start, resolved_solver
 from immigrate.table import Table, read_weighted_table
 
-# Of the typical distance; measured over real tables: docs/measurements/choosing-sigma.md.
-AUTO_MULTIPLE = 0.125
-AUTO_MULTIPLES = (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
+if TYPE_CHECKING:
+    from immigrate.margin.growing import Samples
+
 # With triples, and what the sigma of a fit is multiplied by for predictions, to choose from:
 # docs/measurements/three-way.md.
 AUTO_MULTIPLE_OF_TRIPLES = 0.5
 NARROWER = (1 / 2, 1 / 4, 1 / 8, 1 / 16)
-# Section 4.2: from 4, halved until it is not larger than 0.2.
-PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
-# Pairs in the sample behind a typical distance: enough for one per cent, at any table size.
-MOST_ANCHORS, MOST_NEIGHBOURS = 64, 512
 DEFAULT_COLUMNS = Columns()
+# Parameters of estimators that need no resolving.
+AS_GIVEN = ("references", "class_weight", "random_state", "n_jobs", "verbose")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class FitOptions:
     """What a fit is to do, but for sigma, penalty and rule: a fit of weights for pairs.
 
@@ -94,18 +91,11 @@ class FitOptions:
         solver = resolved_solver(model.solver)
         constraint = getattr(model, "constraint", "nonnegative")
         cone = cls._cone(solver, constraint)
-        given = {
-            name: getattr(model, name)
-            for name in ("references", "class_weight", "random_state", "n_jobs", "verbose")
-        }
-        return cls(
-            solver=solver,
-            constraint=constraint,
-            cone=cone,
-            columns=cls._columns(model.columns),
-            screen=resolved_screen(getattr(model, "screen", None)),
-            **given | others,
-        )
+        columns, screen = cls._columns(model.columns), getattr(model, "screen", None)
+        if screen is not None:
+            screen = resolved_screen(screen)
+        given = {name: getattr(model, name) for name in AS_GIVEN} | others
+        return cls(solver, constraint, cone, columns, screen, **given)
 
     @classmethod
     def _columns(cls, columns: Any) -> Columns:
@@ -134,6 +124,17 @@ class FitOptions:
         """How weights and differences make a distance."""
         return QUADRATIC
 
+    def task(
+        self, all_references: References, samples: Samples | None = None, stage: int = 0
+    ) -> Task:
+        """The task on all samples of a table, or on one of the growing samples of it."""
+        seen = all_references if samples is None else samples.references(all_references, stage)
+        weight_set = self.make_weight_set(seen.form)
+        start = self.make_start(seen, weight_set)
+        # Laid out once: the solver and later every prediction use the same layout.
+        problem = seen.problem().with_threads(n_threads(self.n_jobs))
+        return Task(self, all_references, seen, problem, start, weight_set, samples, stage)
+
     def make_weight_set(self, form: Form) -> Cone | WithTriples:
         """Where weights live, without a price on any."""
         return self.cone
@@ -143,13 +144,6 @@ class FitOptions:
         W = self._start_matrix(references)
         # Descent is from a point of the set; the paper's steps start anywhere.
         return unit(weight_set.prox(W, 0.0) if self.solver.needs_feasible_start else W)
-
-    def make_sigma(self, sigma: Any, references: References, start: Array) -> float:
-        """`sigma` as a number: "auto" is a multiple of the typical distance at the start."""
-        if not isinstance(sigma, str):
-            return check_positive("sigma", sigma)
-        check_option("sigma", sigma, ("auto",))
-        return self.multiple * typical_distance_of(references, start)
 
     def has_price(self, penalty: Penalty | None) -> bool:
         """Whether weights cost something during the fit."""
@@ -198,7 +192,7 @@ class VectorOptions(FitOptions):
         return even_start(self.solver, len(references.encoding.owner))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class TripleOptions(FitOptions):
     """What a fit of weights for triples of features is to do.
 
@@ -253,139 +247,6 @@ class TripleOptions(FitOptions):
         form = references.form
         assert isinstance(form, Cubic)
         return form.weights(super()._start_matrix(references), np.zeros(len(form.triples)))
-
-
-def typical_distance_of(references: References, start: Array) -> float:
-    """The typical distance of samples under the weights that a fit starts from."""
-    form, encoding = references.form, references.encoding
-    matrix = form.matrix(start) if isinstance(form, Cubic) else start
-    is_nominal = encoding.is_nominal if encoding.is_nominal.any() else None
-    return typical_distance(
-        references.table, matrix, is_nominal, encoding.mismatch, encoding.period
-    )
-
-
-def sigma_grid(sigmas: Any, references: References, start: Array) -> list[float]:
-    """Candidates, largest first."""
-    if isinstance(sigmas, str):
-        check_option("sigmas", sigmas, ("auto", "paper"))
-        if sigmas == "paper":
-            return list(PAPER_GRID)
-        distance = typical_distance_of(references, start)
-        grid: list[float] = np.multiply(AUTO_MULTIPLES, distance).tolist()
-        return grid
-    is_list = isinstance(sigmas, Iterable) and np.ndim(np.asarray(sigmas)) != 0
-    values = list(sigmas) if is_list else []
-    if not values:
-        raise ValueError(f"sigmas must be 'auto', 'paper' or a list of numbers, got {sigmas!r}.")
-    return sorted((check_positive("sigmas", value) for value in values), reverse=True)
-
-
-def typical_distance(
-    X: Array,
-    W: Array,
-    is_nominal: Mask | None = None,
-    mismatch: float | Array = 1.0,
-    period: Array | None = None,
-) -> float:
-    """Median q over pairs of samples; the mean where more than half of the pairs coincide.
-
-    This is the unit of sigma. From a sample of pairs spread over the table. Rows are taken in the
-    order of their sums, so that neither the order of the table nor that of its columns matters.
-    `W` is a matrix, or a weight for each column.
-    """
-    rows = _spread(_row_order(X, is_nominal, period), MOST_NEIGHBOURS)
-    samples = X[rows].astype(np.float64)
-    differences = ColumnDifferences.of(samples, is_nominal, mismatch=mismatch, period=period)
-    is_plain = differences.is_plain and W.ndim == 2
-    distances = plain_distances if is_plain else mixed_distances
-    q = distances(samples, W, differences)
-    # The median is 0 where most samples coincide, as in tables of few levels.
-    middle = float(np.median(q)) or float(q.mean())
-    # Samples that are all alike have no distance; any width will do.
-    return middle if middle > 0 else 1.0
-
-
-def plain_distances(X: Array, W: Array, _: ColumnDifferences) -> Array:
-    """Distances of some samples from all others, numbers without gaps."""
-    is_diagonal = not np.count_nonzero(W - np.diag(W.diagonal()))
-    if is_diagonal:
-        # A diagonal W needs no p x p product: q is the weighted sum of squares.
-        X = X * np.sqrt(W.diagonal())
-    distances = []
-    for i in _spread(np.arange(len(X)), MOST_ANCHORS):
-        # Without the sample itself, which is at distance 0.
-        d = np.abs(np.delete(X, i, axis=0) - X[i])
-        if is_diagonal:
-            distances.append(np.einsum("ja,ja->j", d, d))
-        else:
-            distances.append(QUADRATIC.distance(W, d.T[:, None, :])[0])
-    return np.concatenate(distances)
-
-
-def mixed_distances(X: Array, W: Array, differences: ColumnDifferences) -> Array:
-    """Distances of some samples from all others, columns of any kind."""
-    samples, form = differences.samples(X), LINEAR if W.ndim == 1 else QUADRATIC
-    rows, distances = np.arange(len(X)), []
-    for i in _spread(rows, MOST_ANCHORS):
-        d = differences(samples.take(rows[[i]]), samples.take(np.delete(rows, i)))
-        distances.append(form.distance(W, d)[0])
-    return np.concatenate(distances)
-
-
-def _row_order(X: Array, is_nominal: Mask | None = None, period: Array | None = None) -> Codes:
-    """Rows by their sums: the same rows in the same places for any order of rows and columns."""
-    codes = np.nan_to_num(X.astype(np.float64, copy=False))
-    if is_nominal is not None:
-        X = _with_shares(X, is_nominal)
-    if period is not None:
-        X = _with_mean_differences(X, period)
-    X = np.nan_to_num(X).astype(np.float64)
-    # Summed from the smallest value on, so that the order of columns does not round otherwise.
-    ascending = np.sort(X, axis=1)
-    total = ascending.sum(axis=1)
-    order = np.argsort(total, kind="stable")
-    if not np.any(np.diff(total[order]) == 0):
-        return order
-    # Rows of equal values differ in how they lie to all others. The order of the columns decides
-    # last, where nothing else tells two rows apart.
-    return np.lexsort([*codes.T, _alignment(X), *ascending.T, total])
-
-
-def _with_shares(codes: Array, is_nominal: Mask) -> Array:
-    """Levels by how many samples have them, because their codes follow from their names."""
-    X = codes.copy()
-    for j in np.flatnonzero(is_nominal):
-        known = ~np.isnan(codes[:, j])
-        _, level, size = np.unique(codes[known, j], return_inverse=True, return_counts=True)
-        X[known, j] = size[level] / len(X)
-    return X
-
-
-def _with_mean_differences(values: Array, period: Array) -> Array:
-    """Circular columns by how far values are from the others: where they begin means nothing."""
-    X = values.copy()
-    for j in np.flatnonzero(np.isfinite(period)):
-        known = ~np.isnan(values[:, j])
-        x = values[known, j].astype(np.float64)
-        # To nine digits: the last ones depend on where the circle begins.
-        share = mean_circular_difference(x, x, float(period[j])) / period[j]
-        X[known, j] = np.round(share, 9) * period[j]
-    return X
-
-
-def _alignment(X: Array) -> Array:
-    """Sum of the squared scalar products of each row with all rows, to nine digits."""
-    X = X - X.mean(axis=0)
-    X /= np.abs(X).max() or 1.0
-    alignment: Array = np.einsum("ia,ia->i", np.linalg.multi_dot([X, X.T, X]), X)
-    # Fewer digits than it has: the last ones depend on the order of the sums.
-    largest = float(alignment.max()) or 1.0
-    return np.round(alignment / largest, 9)
-
-
-def _spread(values: Codes, most: int) -> Codes:
-    return values[np.linspace(0, len(values) - 1, min(most, len(values))).astype(int)]
 
 
 def checked_start(init: Any, is_kept: Mask) -> Array:

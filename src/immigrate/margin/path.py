@@ -36,9 +36,10 @@ from immigrate.margin.growing import FIRST_SIZE, Samples, Size, grown_fit, sampl
 from immigrate.margin.model import MarginModel, chosen_encoding, within_range
 from immigrate.margin.options import FitOptions
 from immigrate.margin.penalties import NO_PAIRS, Penalty, PenaltyPath, PricedPenalty
-from immigrate.margin.problem import Fit, Task, task_on
+from immigrate.margin.problem import Fit, Task
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.references import References
+from immigrate.margin.sigma import fit_sigma
 from immigrate.progress import print_line, progress_stage
 from immigrate.solvers import Solution, Solver, Stop, print_step, warn_unless_converged
 from immigrate.table import Table
@@ -84,7 +85,7 @@ def tasks_of(options: FitOptions, table: Table, n_steps: int = STEPS_OF_FIT) -> 
         importances,
         form,
     )
-    tasks = [task_on(options, replace(all_references, encoding=one), samples) for one in encodings]
+    tasks = [options.task(replace(all_references, encoding=one), samples) for one in encodings]
     is_long = n_steps * (float(n) * n_columns) ** 2 > LEAST_WORK_ANNOUNCED
     if is_long or n_columns >= FEWEST_FEATURES_ANNOUNCED:
         for task in tasks:
@@ -164,7 +165,7 @@ def fit_at(task: Task, sigma: Any, penalty: Penalty | None, rule: str) -> tuple[
     weight_set: WeightSet = task.weight_set
     on_step = print_step if options.verbose else None
     with blas_threads_for(len(task.references.encoding.owner)):
-        sigma = options.make_sigma(sigma, task.references, task.start)
+        sigma = fit_sigma(sigma, options.multiple, task.references, task.start)
         is_priced = options.has_price(penalty)
         if task.samples is not None:
             fit = grown_fit(task, sigma, penalty, on_step=on_step)
@@ -394,7 +395,10 @@ def finished(task: Task, point: PathPoint, *, is_rough: bool) -> Fit:
             on_step=on_step,
         )
     if is_rough:
-        solution = task.solution(point.sigma, point.weight_set, begin=solution)
+        sigma, start, step = point.sigma, solution.weights, solution.next_step
+        solution = task.options.solver.solution(
+            task.problem, start, sigma, point.weight_set, first_step=step
+        )
     return Fit(task, solution, point.sigma)
 
 

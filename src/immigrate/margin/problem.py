@@ -15,11 +15,10 @@ import numpy as np
 import sklearn
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.core.forms import QUADRATIC, Form
+from immigrate.core.forms import QUADRATIC, Cubic, Form
 from immigrate.kernels import ClassScores, MarginPass, Pieces, pass_over
-from immigrate.kernels.threads import n_threads
 from immigrate.margin.parts import MarginParts, margin_parts
-from immigrate.solvers import OnStep, Solution
+from immigrate.solvers import Solution
 
 if TYPE_CHECKING:
     from immigrate.core.cones import Cone, WeightSet
@@ -134,18 +133,12 @@ class MarginProblem:
         that refuses a point has no use for the second half of the work.
         """
         unit = self._distance_unit
-        result = self._passes.margin(
-            self._weights(W), _clipped(sigma / unit), reject_above=reject_above / unit
-        )
+        own, width, limit = self._weights(W), _clipped(sigma / unit), reject_above / unit
+        result = self._passes.margin(own, width, reject_above=limit)
         # By the chain rule, what turns weights into those of the scaled table turns the gradient
         # there into the one here.
         gradient = None if result.gradient is None else self._weights(result.gradient) * unit
-        return replace(
-            result,
-            cost=result.cost * unit,
-            gradient=gradient,
-            scores=_in_units(result.scores, unit),
-        )
+        return MarginPass(result.cost * unit, gradient, _in_units(result.scores, unit))
 
     def loo_scores(self, W: Array, sigma: float) -> ClassScores:
         """Scores of each training sample against all the others, without the gradient."""
@@ -217,8 +210,8 @@ class MarginProblem:
         return float(np.ldexp(1.0, self.form.degree * self._exponent))
 
     def _weights(self, W: Array) -> Array:
-        """Weights for differences in units of the span."""
-        return self.form.in_units(W, self._exponent)
+        """For differences in units of the span: the same where all terms are of one degree."""
+        return self.form.in_units(W, self._exponent) if isinstance(self.form, Cubic) else W
 
     def _scaled(self, X: Array) -> Array:
         """Numbers in units of the span; codes of levels stay as they are."""
@@ -297,11 +290,6 @@ class Task:
     stage: int = 0
 
     @property
-    def is_sampled(self) -> bool:
-        """Whether the solver looks at a sample of the table."""
-        return self.samples is not None
-
-    @property
     def is_warm(self) -> bool:
         """Whether fits along a path of sigma may start where the one before ended."""
         return self.options.solver.can_warm_start and self.weight_set.can_warm_start
@@ -321,26 +309,6 @@ class Task:
         assert at_start.gradient is not None
         owner = self.references.encoding.owner
         return self.options.priced(self.weight_set, penalty, owner, at_start.gradient), at_start
-
-    def solution(
-        self,
-        sigma: float,
-        weight_set: WeightSet,
-        *,
-        at_start: MarginPass | None = None,
-        begin: Solution | None = None,
-        on_step: OnStep | None = None,
-    ) -> Solution:
-        """The weights at one sigma, from the start or from where another fit has ended."""
-        return self.options.solver.solution(
-            self.problem,
-            self.start if begin is None else begin.weights,
-            sigma,
-            weight_set,
-            first_step=np.inf if begin is None else begin.next_step,
-            known=at_start if begin is None else None,
-            on_step=on_step,
-        )
 
     def kept(self, solution: Solution, sigma: float, penalty: Penalty | None) -> Solution:
         """The solution with the weights that the penalty leaves, and their scores."""
@@ -369,15 +337,3 @@ class Fit:
     solution: Solution
     sigma: float
     error: Array | None = None
-
-
-def task_on(
-    options: FitOptions, all_references: References, samples: Samples | None = None, stage: int = 0
-) -> Task:
-    """Problem, start and weight set for all samples of a table, or for a sample of them."""
-    references = all_references if samples is None else samples.references(all_references, stage)
-    weight_set = options.make_weight_set(all_references.form)
-    start = options.make_start(references, weight_set)
-    # Laid out once: the solver and later every prediction use the same layout.
-    problem = references.problem().with_threads(n_threads(options.n_jobs))
-    return Task(options, all_references, references, problem, start, weight_set, samples, stage)

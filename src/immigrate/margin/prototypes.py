@@ -201,12 +201,12 @@ def as_it_predicts(
     scoring: str = "accuracy",
 ) -> MarginModel:
     """A model that was fitted on `task`, with the references that its options ask for."""
-    options = task.options
+    options, is_sampled = task.options, task.samples is not None
     return with_references(
         model,
         task.all_references,
-        resolved_references(options.references, task.is_sampled),
-        is_sampled=task.is_sampled,
+        resolved_references(options.references, is_sampled),
+        is_sampled=is_sampled,
         rules=(model.rule,) if rules is None else rules,
         temperatures=temperatures,
         scoring=scoring,

@@ -111,17 +111,9 @@ def spectral_descent(
         now = Iterate.of(trial.weights, at, weight_set, tol, trial.multiplier, before=now)
         step = now.step
         path.append(now.cost)
-    return Solution(
-        now.weights,
-        tuple(path),
-        now.oracle.gap,
-        n_passes,
-        stop,
-        now.last_pass.scores,
-        next_step=step,
-        last_pass=now.last_pass,
-        multiplier=now.oracle.multiplier,
-    )
+    last, best = now.last_pass, now.oracle
+    found = now.weights, tuple(path), best.gap, n_passes, stop, last.scores
+    return Solution(*found, step, last, best.multiplier)
 
 
 def _reason_to_stop(best: Oracle, tol: float, n_left: int) -> Stop | None:
