@@ -21,6 +21,8 @@ AUTO_MULTIPLES = (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
 PAPER_GRID = (4.0, 2.0, 1.0, 0.5, 0.25, 0.125)
 # Pairs in the sample behind a typical distance: enough for one per cent, at any table size.
 MOST_ANCHORS, MOST_NEIGHBOURS = 64, 512
+# Numbers in the differences of several samples from all others; more at once are no faster.
+LARGEST_BLOCK = 2**17
 
 
 def fit_sigma(sigma: Any, multiple: float, references: References, start: Array) -> float:
@@ -82,18 +84,20 @@ def typical_distance(
 
 def plain_distances(X: Array, W: Array, _: ColumnDifferences) -> Array:
     """Distances of some samples from all others, numbers without gaps."""
-    is_diagonal = not np.count_nonzero(W - np.diag(W.diagonal()))
-    if is_diagonal:
-        # A diagonal W needs no p x p product: q is the weighted sum of squares.
-        X = X * np.sqrt(W.diagonal())
-    distances = []
-    for i in _spread(np.arange(len(X)), MOST_ANCHORS):
-        # Without the sample itself, which is at distance 0.
-        d = np.abs(np.delete(X, i, axis=0) - X[i])
-        if is_diagonal:
-            distances.append(np.einsum("ja,ja->j", d, d))
-        else:
+    anchors, distances = _spread(np.arange(len(X)), MOST_ANCHORS), []
+    if np.count_nonzero(W - np.diag(W.diagonal())):
+        for i in anchors:
+            # Without the sample itself, which is at distance 0.
+            d = np.abs(np.delete(X, i, axis=0) - X[i])
             distances.append(QUADRATIC.distance(W, d.T[:, None, :])[0])
+        return np.concatenate(distances)
+    # A diagonal W needs no p x p product: q is the weighted sum of squares.
+    X = X * np.sqrt(W.diagonal())
+    n_together = max(1, LARGEST_BLOCK // X.size)
+    for rows in np.split(anchors, range(n_together, len(anchors), n_together)):
+        d = X[rows, None] - X
+        is_other = np.arange(len(X)) != rows[:, None]
+        distances.append(np.einsum("ija,ija->ij", d, d)[is_other])
     return np.concatenate(distances)
 
 
