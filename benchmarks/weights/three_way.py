@@ -98,7 +98,7 @@ METHODS = {
     "quadratic": lambda X, y: ImmigrateClassifier().fit(X, y),
     "quadratic, as cubic": lambda X, y: cubic(X, y, triples=[]),
     "cubic": cubic,
-    "cubic, free": lambda X, y: cubic(X, y, strength=0),
+    "cubic, free": lambda X, y: cubic(X, y, penalty=None),
     "cubic, tested": tested,
     "cubic, 1/2": lambda X, y: fixed(X, y, 1 / 2),
     "cubic, 1/8": lambda X, y: fixed(X, y, 1 / 8),

@@ -18,7 +18,7 @@ from immigrate import CubicImmigrateClassifier, ImmigrateClassifier, Interaction
 from immigrate.core.cones import MATRIX_SETS, oracle
 from immigrate.core.triples import WithTriples
 from immigrate.margin.triples import MOST_FEATURES
-from immigrate.options import Columns, Descent, FullSteps
+from immigrate.options import L1, L2, Columns, Descent, FullSteps
 
 DATA = Path(os.environ.get("IMMIGRATE_DATA", "/nowhere"))
 
@@ -51,7 +51,7 @@ def test_the_true_triple_of_gametes_has_the_largest_weight():
 @pytest.mark.parametrize("constraint", ["psd", "nonnegative", "both"])
 @pytest.mark.parametrize("strength", [0, 0.3])
 def test_weights_live_on_the_sphere_and_in_their_cones(parity, constraint, strength):
-    model = CubicImmigrateClassifier(constraint=constraint, strength=strength).fit(*parity)
+    model = CubicImmigrateClassifier(constraint=constraint, penalty=L1(strength)).fit(*parity)
     W, T = model.weight_matrix_, model.weight_tensor_
     assert np.sum(W**2) + np.sum(T**2) == pytest.approx(1)
     assert (T >= 0).all()
@@ -66,7 +66,8 @@ def test_weights_live_on_the_sphere_and_in_their_cones(parity, constraint, stren
 
 def test_the_cost_never_rises_and_the_gap_certifies_convergence(parity):
     for strength in (0, 0.1, 0.6):
-        model = CubicImmigrateClassifier(strength=strength, solver=Descent(tol=1e-4)).fit(*parity)
+        model = CubicImmigrateClassifier(penalty=L1(strength), solver=Descent(tol=1e-4))
+        model.fit(*parity)
         assert (np.diff(model.objective_path_) <= 1e-12).all()
         assert model.converged_
         assert 0 <= model.gap_ <= 1e-4
@@ -95,9 +96,21 @@ def test_units_of_the_table_do_not_matter(parity, exponent):
     np.testing.assert_allclose(other.triple_weights_, one.triple_weights_, atol=1e-9)
 
 
+def test_a_name_stands_for_a_price(parity):
+    named = CubicImmigrateClassifier().fit(*parity)
+    given = CubicImmigrateClassifier(penalty=L1(0.3)).fit(*parity)
+    np.testing.assert_array_equal(named.triple_weights_, given.triple_weights_)
+    assert named.penalty_.strength == 0.3
+    free, none = (CubicImmigrateClassifier(penalty=one).fit(*parity) for one in (L1(0), None))
+    np.testing.assert_array_equal(free.triple_weights_, none.triple_weights_)
+    weaker = CubicImmigrateClassifier().set_params(penalty__strength=0.1)
+    assert weaker.penalty.strength == 0.1
+    assert CubicImmigrateClassifier().penalty == "l1"
+
+
 def test_a_large_strength_leaves_features_and_pairs(parity):
     X, y = parity
-    model = CubicImmigrateClassifier(strength=1e6).fit(X, y)
+    model = CubicImmigrateClassifier(penalty=L1(1e6)).fit(X, y)
     assert not model.triple_weights_.any()
     plain = ImmigrateClassifier(model.fit_sigma_).fit(X, y)
     np.testing.assert_allclose(model.weight_matrix_, plain.weight_matrix_, atol=1e-6)
@@ -169,7 +182,10 @@ def test_a_list_of_triples_serves_wide_tables(parity):
         ({"triples": [("a", "b", "a")]}, "three different features"),
         ({"triples": pd.DataFrame({"feature_1": ["a"]})}, "with the columns feature_1"),
         ({"triples": InteractionTest(order=3)}, "not the test"),
-        ({"strength": -1}, "strength"),
+        ({"penalty": L1(-1)}, "strength"),
+        ({"penalty": L2(0.3)}, "penalty must be None, 'l1' or a value such as L1"),
+        ({"penalty": L1(0.3, penalise="all")}, "a price on triples alone"),
+        ({"penalty": "l2"}, r"choose one of \['l1'\]"),
         ({"columns": Columns(nominal="levels")}, "none per level"),
         ({"constraint": "clip"}, "use it with the paper's full steps"),
     ],
@@ -200,7 +216,7 @@ def test_a_refused_fit_leaves_the_model_as_it_was(parity):
 
 
 def test_importances_are_the_shares_of_all_entries(parity):
-    model = CubicImmigrateClassifier(strength=0).fit(*parity)
+    model = CubicImmigrateClassifier(penalty=None).fit(*parity)
     entries = np.abs(model.weight_matrix_).sum(0) + np.abs(model.weight_tensor_).sum((0, 1))
     np.testing.assert_allclose(model.feature_importances_, entries / entries.sum())
     table = model.interactions(top=5)
@@ -211,7 +227,7 @@ def test_importances_are_the_shares_of_all_entries(parity):
 @pytest.mark.parametrize("rule", ["energy", "distance"])
 def test_margins_are_explained_by_features_pairs_and_triples(parity, rule):
     X, y = parity
-    model = CubicImmigrateClassifier(rule=rule, strength=0.1).fit(X, y)
+    model = CubicImmigrateClassifier(rule=rule, penalty=L1(0.1)).fit(X, y)
     explanation = model.explain(X.iloc[:6])
     np.testing.assert_array_equal(explanation.predicted, model.predict(X.iloc[:6]))
     np.testing.assert_allclose(explanation.values.sum(axis=1), explanation.margin, atol=1e-12)

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes
-from immigrate.checks import check_count, check_not_negative, check_option
+from immigrate.checks import check_count, check_option
 from immigrate.core.forms import Cubic
 from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.estimators.weight_matrix import without_rounding
@@ -17,6 +17,7 @@ from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import TripleOptions
 from immigrate.margin.path import fitted
+from immigrate.margin.penalties import L1, penalty_of_triples
 from immigrate.margin.references import References
 from immigrate.margin.triples import NAMES, dense_tensor
 from immigrate.scikit_learn import checked_feature_names
@@ -51,10 +52,10 @@ class CubicImmigrateClassifier(MarginClassifier):
         ``[("a", "b", "c")]``; a data frame has the columns `feature_1`, `feature_2` and
         `feature_3`, as ``InteractionTest(order=3).fit(X, y).selected_`` has. An empty list leaves
         only the weights of features and pairs.
-    strength : float, default=0.3
-        Penalty on the sum of T, as a share of the steepest slope of a triple at the start: with 1
-        no triple gets a weight in the first step. 0 is no penalty; the norm is then spread over
-        many small weights.
+    penalty : None, "l1" or `L1`, default="l1"
+        Price on the sum of T; features and pairs have none. "l1" is ``L1(0.3)``: the strength is
+        a share of the steepest slope of a triple at the start, so that with 1 no triple gets a
+        weight in the first step. Without a penalty the norm is spread over many small weights.
     solver : str or solver, default="monotone"
         One of those of `ImmigrateClassifier`. A start is one of W; T starts at 0.
     constraint : str, default="psd"
@@ -97,6 +98,8 @@ class CubicImmigrateClassifier(MarginClassifier):
         The sigma of predictions.
     fit_sigma_ : float
         The sigma that the weights were learned with.
+    penalty_ : L1 or None
+        As it was used.
     n_anchors_, n_references_ : int
         How many samples the solver used: those whose margin counted, and their neighbours.
     weight_error_ : ndarray of shape (n_features, n_features)
@@ -145,7 +148,7 @@ class CubicImmigrateClassifier(MarginClassifier):
         sigma: str | float = "auto",
         *,
         triples: Any = "all",
-        strength: float = 0.3,
+        penalty: str | L1 | None = "l1",
         solver: str | Solver = "monotone",
         constraint: str = "psd",
         rule: str = "energy",
@@ -158,7 +161,7 @@ class CubicImmigrateClassifier(MarginClassifier):
     ) -> None:
         self.sigma = sigma
         self.triples = triples
-        self.strength = strength
+        self.penalty = penalty
         self.solver = solver
         self.constraint = constraint
         self.rule = rule
@@ -186,20 +189,24 @@ class CubicImmigrateClassifier(MarginClassifier):
         """
         with fitting(self):
             rule = check_option("rule", self.rule, RULES)
-            strength = check_not_negative("strength", self.strength)
-            options = TripleOptions.of(self, triples=self.triples, strength=strength)
+            penalty = penalty_of_triples(self.penalty)
+            options = TripleOptions.of(self, triples=self.triples)
             table = options.read(self, X, y, sample_weight)
-            model, fit = fitted(options, table, self.sigma, None, rule)
+            model, fit = fitted(options, table, self.sigma, penalty, rule)
             self._adopt(table, model, fit)
             form = self._form(model.references)
             error = np.zeros_like(fit.solution.weights) if fit.error is None else fit.error
             self.weight_error_ = form.matrix(error)
             self.triple_weight_error_ = form.triple_weights(error)
-            self.fit_sigma_ = fit.sigma
+            self.fit_sigma_, self.penalty_ = fit.sigma, penalty
         return self
 
     def _part(self, name: str, value: Any) -> Any:
-        makers: dict[str, Any] = {"solver": resolved_solver, "columns": resolved_columns}
+        makers: dict[str, Any] = {
+            "solver": resolved_solver,
+            "penalty": penalty_of_triples,
+            "columns": resolved_columns,
+        }
         return makers[name](value) if name in makers else value
 
     def interactions(self, top: int | None = None) -> pd.DataFrame:

@@ -26,7 +26,6 @@ from immigrate.core.forms import LINEAR, QUADRATIC, Cubic, Form
 from immigrate.core.triples import WithTriples
 from immigrate.kernels.threads import n_threads
 from immigrate.margin.encoding import Columns, resolved_columns
-from immigrate.margin.penalties import Penalty
 from immigrate.margin.problem import Task
 from immigrate.margin.references import References
 from immigrate.margin.screen import (
@@ -145,10 +144,6 @@ class FitOptions:
         # Descent is from a point of the set; the paper's steps start anywhere.
         return unit(weight_set.prox(W, 0.0) if self.solver.needs_feasible_start else W)
 
-    def has_price(self, penalty: Penalty | None) -> bool:
-        """Whether weights cost something during the fit."""
-        return penalty is not None and penalty.is_priced
-
     def priced(
         self, weight_set: Cone | WithTriples, penalty: Any, owner: Codes, gradient: Array
     ) -> WeightSet:
@@ -200,12 +195,9 @@ class TripleOptions(FitOptions):
     ----------
     triples : object
         Which triples have a weight, as it was given.
-    strength : float
-        What they cost, as a share of the steepest slope of a triple at the start.
     """
 
     triples: Any
-    strength: float
     multiple: ClassVar[float] = AUTO_MULTIPLE_OF_TRIPLES
     narrower: ClassVar[tuple[float, ...]] = NARROWER
 
@@ -231,17 +223,13 @@ class TripleOptions(FitOptions):
         assert isinstance(form, Cubic)
         return WithTriples(self.cone, form.n_features)
 
-    def has_price(self, penalty: Penalty | None) -> bool:
-        """Whether triples cost something."""
-        return self.strength > 0
-
     def priced(
         self, weight_set: Cone | WithTriples, penalty: Any, owner: Codes, gradient: Array
     ) -> WeightSet:
         """The set with a price on triples, in units of their steepest slope at the start."""
         assert isinstance(weight_set, WithTriples)
         steepest = float(np.max(-gradient[weight_set.n_features**2 :], initial=0.0))
-        return replace(weight_set, strength=self.strength * steepest)
+        return replace(weight_set, strength=penalty.strength * steepest)
 
     def _start_matrix(self, references: References) -> Array:
         form = references.form

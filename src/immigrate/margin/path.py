@@ -166,11 +166,10 @@ def fit_at(task: Task, sigma: Any, penalty: Penalty | None, rule: str) -> tuple[
     on_step = print_step if options.verbose else None
     with blas_threads_for(len(task.references.encoding.owner)):
         sigma = fit_sigma(sigma, options.multiple, task.references, task.start)
-        is_priced = options.has_price(penalty)
         if task.samples is not None:
             fit = grown_fit(task, sigma, penalty, on_step=on_step)
         else:
-            if is_priced:
+            if penalty is not None and penalty.is_priced:
                 weight_set, at_start = task.priced(sigma, penalty)
             solution = options.solver.solution(
                 task.problem, task.start, sigma, weight_set, known=at_start, on_step=on_step

@@ -22,6 +22,8 @@ from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm
 from immigrate.core.penalties import Penalised, PricedElements, PricedNorm, pruned
 
 PENALISED = ("pairs", "all")
+# Of triples, as a share of their steepest slope; measured in docs/measurements/three-way.md.
+STRENGTH_OF_TRIPLES = 0.3
 # A strength at which no table has kept a pair; the gradient at such a fit says which would do.
 NO_PAIRS = 1e6
 
@@ -267,6 +269,22 @@ def resolved_penalty(penalty: Any, constraint: str) -> Penalty | None:
             f"Prune(0.1); got {penalty!r}."
         )
     penalty.check(check_option("constraint", constraint, MATRIX_SETS))
+    return penalty
+
+
+def penalty_of_triples(penalty: Any) -> L1 | None:
+    """The checked price on triples that a name stands for; None, and an `L1`, stay the same."""
+    if isinstance(penalty, str):
+        check_option("penalty", penalty, ("l1",))
+        return L1(STRENGTH_OF_TRIPLES)
+    if penalty is None:
+        return None
+    if not isinstance(penalty, L1) or penalty.penalise != "pairs":
+        raise ValueError(
+            "penalty must be None, 'l1' or a value such as L1(0.3), which is a price on triples "
+            f"alone here and takes no `penalise`; got {penalty!r}."
+        )
+    check_not_negative("strength", penalty.strength)
     return penalty
 
 

@@ -302,7 +302,7 @@ class Task:
         The pass is taken where there are prices, which are in units of its gradient, unless it
         is known.
         """
-        if not self.options.has_price(penalty):
+        if penalty is None or not penalty.is_priced:
             return self.weight_set, at_start
         if at_start is None:
             at_start = self.problem.evaluate(self.start, sigma)
