@@ -249,7 +249,7 @@ DRAWN: dict[str, Callable[[Generator], Any]] = {
     "CubicImmigrateClassifier": lambda rng: im.CubicImmigrateClassifier(
         _sigma(rng),
         triples="all" if rng.uniform() < 0.7 else [],
-        strength=float(rng.choice([0, 0.3, 2.0])),
+        penalty=im.options.L1(float(rng.choice([0, 0.3, 2.0]))),
         constraint=str(rng.choice(["psd", "nonnegative", "both"])),
         references=_references(rng),
         random_state=0,
