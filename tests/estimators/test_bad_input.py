@@ -50,7 +50,7 @@ y = np.arange(20) % 2
         ({"solver": Descent(init=np.full((3, 3), np.nan))}, "init holds NaN"),
         ({"penalty": "much"}, "penalty='much' is unknown"),
         ({"penalty": 0.1}, "penalty must be None, 'l1', 'l2', 'prune' or a value"),
-        ({"penalty": Prune("much")}, "threshold='much' is unknown"),
+        ({"penalty": Prune("much")}, "threshold must be a number, 0 or more"),
         ({"penalty": Prune(-0.1)}, "threshold must be a number, 0 or more"),
         ({"penalty": L1(-0.1)}, "strength must be a number, 0 or more"),
         ({"penalty": L2(np.inf)}, "strength must be a number, 0 or more"),
@@ -76,7 +76,7 @@ def test_bad_parameters_say_what_to_do(parameters, message):
 
 @pytest.mark.parametrize("screen", [{}, 3, None, LogisticRegression])
 def test_what_is_no_screen_is_named(screen):
-    with pytest.raises(TypeError, match=r"A screen is one of \['im4e', 'pairs'\], a Screen, or"):
+    with pytest.raises(TypeError, match=r"by is one of \['im4e', 'pairs'\] or an estimator"):
         ImmigrateClassifier(screen=Screen(screen)).fit(X, y)
 
 

@@ -150,14 +150,18 @@ class TestScreens:
         ids=["importances", "coefficients", "im4e"],
     )
     def test_any_estimator_that_weighs_features(self, genes, screen):
-        model = ImmigrateClassifier(screen=screen).fit(*genes)
+        model = ImmigrateClassifier(screen=Screen(screen)).fit(*genes)
         assert set(SIGNALS) <= set(model.get_feature_names_out())
         assert model.screen_importances_.sum() == pytest.approx(1)
         assert not hasattr(screen, "classes_"), "the caller's estimator is cloned, not fitted"
 
+    def test_an_estimator_goes_into_a_screen(self, genes):
+        with pytest.raises(TypeError, match=r"goes into one: screen=Screen\(estimator\)"):
+            ImmigrateClassifier(screen=LogisticRegression()).fit(*genes)
+
     def test_an_estimator_that_does_not_is_refused(self, genes):
         with pytest.raises(ValueError, match="neither feature_importances_ nor coef_"):
-            ImmigrateClassifier(screen=KNeighborsClassifier()).fit(*genes)
+            ImmigrateClassifier(screen=Screen(KNeighborsClassifier())).fit(*genes)
 
     def test_sample_weights_reach_the_screen(self, genes):
         X, y = genes
@@ -194,7 +198,7 @@ class TestScreens:
             ),
             ({"screen": Screen("relief")}, "by='relief' is unknown"),
             ({"screen": Screen(threshold=-1)}, "threshold must be a number, 0 or more"),
-            ({"screen": Screen(threshold="low")}, "threshold='low' is unknown"),
+            ({"screen": Screen(threshold="low")}, "threshold must be a number, 0 or more"),
             ({"screen": Screen(max_features=0)}, "max_features must be a whole number"),
             ({"screen": Screen(keep=["gen0"])}, "'gen0', which is not a column"),
             ({"screen": Screen(keep=np.ones(80, bool))}, "names or indices of features"),

@@ -12,7 +12,7 @@ from immigrate.margin.model import RULES
 from immigrate.margin.options import FitOptions
 from immigrate.margin.path import fitted
 from immigrate.margin.penalties import Penalty, named_penalty, resolved_penalty
-from immigrate.margin.screen import resolved_screen
+from immigrate.margin.screen import Screen, resolved_screen
 from immigrate.solvers import Solver, resolved_solver
 
 
@@ -57,7 +57,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         so that pairs that are not worth it have a weight of exactly 0. "l2" is ``L2()``, which
         shrinks all pairs alike. "prune" is ``Prune()``: after the fit, weights below the paper's
         limit are set to 0. How strong they are is a parameter: ``penalty=L1(0.1)``.
-    screen : None, "im4e", "pairs", estimator or `Screen`, default=None
+    screen : None, {"im4e", "pairs"} or `Screen`, default=None
         A first look at the features of a wide table (more than a few hundred): only those that
         pass enter W. "im4e" is the paper's IM4E-IMMIGRATE. A screen that looks at one feature
         at a time can lose features that matter only together; "pairs" looks at pairs too. How
@@ -158,7 +158,7 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
         rule: str = "energy",
         references: Any = "auto",
         penalty: str | Penalty | None = None,
-        screen: Any = None,
+        screen: str | Screen | None = None,
         columns: Columns | None = None,
         class_weight: Any = None,
         n_jobs: int | None = None,

@@ -197,8 +197,8 @@ class Prune(Penalty):
 
     Parameters
     ----------
-    threshold : "auto" or float, default="auto"
-        Smallest size that stays. "auto" is the paper's limit, 1 over the number of features in W.
+    threshold : float or None, default=None
+        Smallest size that stays. None is the paper's limit, 1 over the number of features in W.
 
     See Also
     --------
@@ -221,20 +221,18 @@ class Prune(Penalty):
     True
     """
 
-    def __init__(self, threshold: str | float = "auto") -> None:
+    def __init__(self, threshold: float | None = None) -> None:
         self.threshold = threshold
 
     def check(self, constraint: str) -> None:
         """Refuse parameters that make no sense."""
-        if isinstance(self.threshold, str):
-            check_option("threshold", self.threshold, ("auto",))
-        else:
+        if self.threshold is not None:
             check_not_negative("threshold", self.threshold)
 
     def kept(self, weights: Array) -> Array:
         """The weights of the model, from those that the solver found."""
-        is_auto = isinstance(self.threshold, str)
-        return pruned(weights, below=1 / len(weights) if is_auto else float(self.threshold))
+        below = 1 / len(weights) if self.threshold is None else self.threshold
+        return pruned(weights, below=below)
 
 
 NAMED: dict[str, type[Penalty]] = {"l1": L1, "l2": L2, "prune": Prune}

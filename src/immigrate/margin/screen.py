@@ -67,9 +67,9 @@ class Screen(BaseEstimator):
         What weighs the features. "im4e" is the paper's IM4E-IMMIGRATE; "pairs" keeps what
         "im4e" keeps and the 20 features of the strongest pairs of `InteractionTest`; an
         estimator needs `feature_importances_` or `coef_`.
-    threshold : "auto" or float, default="auto"
+    threshold : float or None, default=None
         Features pass with an importance of at least this, where all importances sum to 1.
-        "auto" is the paper's limit, 2 / n_features: twice the average, where columns that are
+        None is the paper's limit, 2 / n_features: twice the average, where columns that are
         no features do not count. If none passes, the best five do, with a warning.
     max_features : int or None, default=200
         Most features that may pass, the strongest first; None is no limit. W has this number
@@ -97,7 +97,7 @@ class Screen(BaseEstimator):
         self,
         by: Any = "im4e",
         *,
-        threshold: str | float = "auto",
+        threshold: float | None = None,
         max_features: int | None = 200,
         keep: Any = None,
     ) -> None:
@@ -136,7 +136,7 @@ class Screen(BaseEstimator):
         is_used = data.reader.is_used
         importance = np.zeros(p)
         importance[is_used] = self._importances(data, solver, encoding, n_jobs)
-        limit = 2 / is_used.sum() if isinstance(self.threshold, str) else self.threshold
+        limit = 2 / is_used.sum() if self.threshold is None else self.threshold
         is_kept = is_named & is_used
         # Importances of columns that are no features take no part, not even as the weakest.
         is_kept[is_used] |= passes(importance[is_used], limit, self.max_features)
@@ -149,12 +149,10 @@ class Screen(BaseEstimator):
             check_option("by", self.by, SCREENS)
         elif not hasattr(self.by, "fit") or isinstance(self.by, type):
             raise TypeError(
-                f"A screen is one of {sorted(SCREENS)}, a Screen, or an estimator with "
-                f"feature_importances_ or coef_; got {self.by!r}."
+                f"by is one of {sorted(SCREENS)} or an estimator with feature_importances_ or "
+                f"coef_; got {self.by!r}."
             )
-        if isinstance(self.threshold, str):
-            check_option("threshold", self.threshold, ("auto",))
-        else:
+        if self.threshold is not None:
             check_not_negative("threshold", self.threshold)
         if self.max_features is not None:
             check_count("max_features", self.max_features)
@@ -172,12 +170,15 @@ class Screen(BaseEstimator):
 
 
 def resolved_screen(screen: Any) -> Screen | None:
-    """The screen that a name or an estimator stands for; a `Screen`, and None, stay the same."""
-    if screen is None or isinstance(screen, Screen):
-        return screen
+    """The screen that a name stands for; a `Screen`, and None, stay the same."""
     if isinstance(screen, str):
-        check_option("screen", screen, SCREENS)
-    return Screen(screen)
+        return Screen(check_option("screen", screen, SCREENS))
+    if screen is not None and not isinstance(screen, Screen):
+        raise TypeError(
+            f"screen must be None, 'im4e', 'pairs' or a Screen, got {screen!r}. An estimator that "
+            "weighs features goes into one: screen=Screen(estimator)."
+        )
+    return screen
 
 
 def in_strong_pairs(data: Table, n_jobs: int | None = None) -> Mask:
