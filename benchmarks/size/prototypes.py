@@ -55,7 +55,6 @@ def fold_rows(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray)
             fitted.model_,
             all_references,
             way,
-            is_sampled=True,
             rules=("energy", "distance"),
             random_state=0,
             n_jobs=-1,

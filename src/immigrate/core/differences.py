@@ -146,11 +146,7 @@ def gaps(X: Array) -> Mask:
 
 
 def mean_difference(
-    x: Array,
-    drawn: Array,
-    is_nominal: bool,
-    count: Array | None = None,
-    period: float = np.inf,
+    x: Array, drawn: Array, is_nominal: bool, count: Array | None = None, period: float = np.inf
 ) -> Array:
     """Mean difference of each of `x` from the values `drawn`, each seen `count` times."""
     if period < np.inf:

@@ -17,13 +17,7 @@ from immigrate.durations import STEPS_OF_FIT, STEPS_OF_PATH
 from immigrate.estimators.base import ReferenceClassifier, fitting, is_lazy, lazily
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
-from immigrate.margin.choice import (
-    TEMPERATURES,
-    Choices,
-    Selection,
-    Split,
-    check_judged,
-)
+from immigrate.margin.choice import TEMPERATURES, Choices, Selection, Split, check_judged
 from immigrate.margin.model import RULES, MarginModel, Member, Point, chosen_encoding
 from immigrate.margin.options import FitOptions
 from immigrate.margin.path import fit_at, tasks_of, weight_path

@@ -164,11 +164,7 @@ class Pass(Protocol):
         ...
 
     def scores_many(
-        self,
-        X_new: Array,
-        Ws: Sequence[Array],
-        sigmas: Sequence[float],
-        n_jobs: int | None = None,
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None = None
     ) -> list[ClassScores]:
         """Scores of new samples under several (W, sigma), on so many threads of this process."""
         ...

@@ -137,11 +137,7 @@ class PlainPass:
         return MarginPass(cost, gradient if cost <= reject_above else None, scores)
 
     def scores_many(
-        self,
-        X_new: Array,
-        Ws: Sequence[Array],
-        sigmas: Sequence[float],
-        n_jobs: int | None = None,
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None = None
     ) -> list[ClassScores]:
         """Scores of new samples under several (W, sigma)."""
         return [new_sample_scores(self.pieces, X_new, W, s) for W, s in zip(Ws, sigmas)]

@@ -49,14 +49,7 @@ from immigrate.kernels.sweeps import (
     scatter_sweep,
 )
 from immigrate.kernels.threads import n_threads, run_in_order
-from immigrate.kernels.tile_energies import (
-    EMPTY,
-    FLOOR,
-    MOMENT,
-    PARTITION,
-    Tables,
-    merge_states,
-)
+from immigrate.kernels.tile_energies import EMPTY, FLOOR, MOMENT, PARTITION, Tables, merge_states
 
 # Every part has sums and a gradient of its own, which are added up at the end. How many parts
 # there are depends on the work alone, so that any number of threads adds up the same parts.
@@ -241,11 +234,7 @@ class CompiledPass:
         return list(map(MarginPass, costs, gradients, scores))
 
     def scores_many(
-        self,
-        X_new: Array,
-        Ws: Sequence[Array],
-        sigmas: Sequence[float],
-        n_jobs: int | None = None,
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None = None
     ) -> list[ClassScores]:
         """Scores of every row of `X_new` against each class, of several (W, sigma) at once."""
         X_new = X_new.astype(self._layout.table.values.dtype, copy=False)

@@ -28,13 +28,7 @@ from immigrate.kernels.threads import n_threads
 from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.problem import Task
 from immigrate.margin.references import References
-from immigrate.margin.screen import (
-    Screen,
-    as_shares,
-    feature_weights,
-    resolved_screen,
-    vector_set,
-)
+from immigrate.margin.screen import Screen, as_shares, feature_weights, resolved_screen, vector_set
 from immigrate.margin.sigma import AUTO_MULTIPLE
 from immigrate.margin.triples import chosen_triples
 from immigrate.solvers import Solver, even_start, resolved_solver

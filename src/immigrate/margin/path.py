@@ -130,10 +130,7 @@ def say_if_long(task: Task, n_steps: int) -> None:
     in_passes = pass_seconds(n_pairs, n_weights) / n_threads(task.options.n_jobs)
     in_projections = projection_seconds(task.options.cone.n_decompositions, n_features)
     words = words_of_long_fit(
-        n,
-        n_features,
-        n_steps * (in_passes + in_projections),
-        has_pairs=n_weights > n_features,
+        n, n_features, n_steps * (in_passes + in_projections), has_pairs=n_weights > n_features
     )
     if words:
         from immigrate.kernels.compiling import log_once
@@ -318,13 +315,7 @@ def next_solution(
         # An infinite step is the paper's: the first one, and that of every cold fit.
         start, step, known = task.start, np.inf, at_start
     return solver.solution(
-        task.problem,
-        start,
-        sigma,
-        weight_set,
-        first_step=step,
-        known=known,
-        multiplier=multiplier,
+        task.problem, start, sigma, weight_set, first_step=step, known=known, multiplier=multiplier
     )
 
 

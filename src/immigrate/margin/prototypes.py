@@ -202,11 +202,13 @@ def as_it_predicts(
 ) -> MarginModel:
     """A model that was fitted on `task`, with the references that its options ask for."""
     options, is_sampled = task.options, task.samples is not None
+    prototypes = resolved_references(options.references, is_sampled)
+    if prototypes is None and not is_sampled:
+        return model
     return with_references(
         model,
         task.all_references,
-        resolved_references(options.references, is_sampled),
-        is_sampled=is_sampled,
+        prototypes,
         rules=(model.rule,) if rules is None else rules,
         temperatures=temperatures,
         scoring=scoring,
@@ -220,14 +222,13 @@ def with_references(
     all_references: References,
     prototypes: ClassCentres | None,
     *,
-    is_sampled: bool,
     rules: Sequence[str],
     temperatures: Sequence[float] | None = None,
     scoring: str = "accuracy",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> MarginModel:
-    """The model as it will predict.
+    """The model over other references, with the setting that predicts best with them.
 
     Parameters
     ----------
@@ -237,8 +238,6 @@ def with_references(
         All samples.
     prototypes : ClassCentres or None
         How to summarise them; None keeps all.
-    is_sampled : bool
-        Whether the model was fitted on a sample.
     rules : sequence of str
         Rules to choose from.
     temperatures : sequence of float or None
@@ -246,8 +245,6 @@ def with_references(
     scoring : str
         The criterion of the choice.
     """
-    if prototypes is None and not is_sampled:
-        return model
     random = check_random_state(random_state)
     is_judge = judges(all_references, prototypes, model.weights.size, random)
     others = summarised(all_references.rows(~is_judge), prototypes, model.weights, random)

@@ -107,11 +107,7 @@ class Screen(BaseEstimator):
         self.keep = keep
 
     def passed(
-        self,
-        data: Table,
-        solver: Solver,
-        encoding: Encoding,
-        n_jobs: int | None = None,
+        self, data: Table, solver: Solver, encoding: Encoding, n_jobs: int | None = None
     ) -> Screened:
         """Which features pass, and with what importance.
 

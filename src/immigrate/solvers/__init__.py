@@ -22,12 +22,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from immigrate.arrays import Array
-from immigrate.checks import (
-    check_count,
-    check_not_negative,
-    check_option,
-    check_sample_size,
-)
+from immigrate.checks import check_count, check_not_negative, check_option, check_sample_size
 from immigrate.core.cones import WeightSet
 from immigrate.kernels import ClassScores, MarginPass
 from immigrate.progress import print_line, warn_user
