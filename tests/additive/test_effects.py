@@ -7,8 +7,8 @@ import pytest
 from additive.problems import additive_problem, encoded, mixed_problem, search_for_pairs
 from scipy import special
 
-from immigrate.additive.effects import against_others, effect_model, logit_metric
-from immigrate.additive.families import NUMBERS, number_outcome
+from immigrate.additive.effects import effect_model
+from immigrate.additive.families import NUMBERS, against_others, logit_metric, number_outcome
 from immigrate.additive.moments import Contrast, Moments
 from immigrate.additive.null_model import fitted_on, null_model
 from immigrate.additive.residuals import estimated_contrasts

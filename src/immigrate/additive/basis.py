@@ -44,9 +44,6 @@ N_SMOOTH = 2
 N_SINGLE = 2
 """Functions with a form of their own."""
 
-# Levels at which functions are looked at to count them.
-PROBED = slice(0, 32)
-
 MOST_LEVELS_AS_EIGENVECTORS = 6
 # Products of a nominal feature tell its most common levels apart, and the rest as one; the
 # additive model knows more levels than that, so that no main effect is left in a product.
@@ -370,16 +367,13 @@ def term_functions(
             known[key] = product_functions(one)
         own.append(known[key])
     products, singles = [phi for phi, _ in own], [single for _, single in own]
-    at_levels = [None if phi is None else phi.at(PROBED) for phi in products]
-    widths = [0 if table is None else table.shape[1] for table in at_levels]
-    # Rows that are zero at every level are none.
-    n_own = [0 if table is None else np.any(table != 0, axis=0).sum() for table in at_levels]
+    widths = [0 if phi is None else phi.at(slice(0, 1)).shape[1] for phi in products]
     k = max(widths, default=1)
     is_low = np.zeros((len(levels), k), dtype=bool)
     for row, one, width in zip(is_low, levels, widths):
         # Nominal functions have no order, so that none of them is smoother than another.
         row[: width if one.is_nominal else N_SMOOTH] = True
-    return products, singles, np.array(n_own, dtype=np.intp), is_low
+    return products, singles, np.array(widths, dtype=np.intp), is_low
 
 
 def stacked(functions: list[LevelColumns | None], codes: list[Codes], rows: Rows, k: int) -> Array:

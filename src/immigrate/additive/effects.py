@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from immigrate.additive.design import Design, term_columns, term_squares
+from immigrate.additive.families import against_others, logit_metric, n_free
 from immigrate.additive.newton import information_matrix, penalised_inverse
 from immigrate.additive.null_model import evident_features
 from immigrate.additive.ridge import (
@@ -219,8 +220,8 @@ class EffectModel:
         H = penalised_inverse(information, self.penalty)
         # What the fit used up of the samples makes them say less than their number, as the degrees
         # of freedom of a regression do. Without it intervals covered .91 where .95 was promised.
-        # The trace of H I, both symmetric, per free logit: of the K logits of K classes K - 1 are.
-        n_used = float(np.sum(H * information)) / max(mu.shape[1] - 1, 1)
+        # The trace of H I, both symmetric, per free logit.
+        n_used = float(np.sum(H * information)) / n_free(mu.shape[1])
         if family.is_estimated:
             # Over what the fit leaves of it, a squared residual has the mean of its variance.
             leverage = mapped(lambda rows, own: np.sum((own @ H) * own, axis=1), Z)
@@ -253,9 +254,8 @@ def effect_model(
     share = np.where(np.isin(owner, sorted(inside)), OWN_SHARE, share)
     # Two parts of a penalty: `relative` times a strength that is chosen, for main effects, and
     # `fixed`, for terms.
-    fixed = np.concatenate([np.zeros(len(owner)), *(block.penalty for block in blocks)])
-    n_own = len(fixed) - len(owner)
-    relative, share = np.append(relative, np.zeros(n_own)), np.append(share, np.ones(n_own))
+    n_terms = sum(len(block.penalty) for block in blocks)
+    fixed = np.concatenate([np.zeros(len(owner) - n_terms), *(block.penalty for block in blocks)])
     sample = sample_for_folds(design)
     near = Z if sample is design else effect_columns(sample, features, blocks)[0]
     if strength is None:
@@ -263,7 +263,7 @@ def effect_model(
         strength = choice.strength
     penalty = strength * share * relative + fixed
     beta = coefficients_of_all(design, Z, sample, near, penalty)
-    owners: list[Term] = [() if a < 0 else (int(a),) for a in owner]
+    owners: list[Term] = [() if a < 0 else (int(a),) for a in owner[: len(owner) - n_terms]]
     owners += [term for term, block in zip(terms, blocks) for _ in block.penalty]
     return EffectModel(design, Z, penalty, strength, beta, owners, features, blocks)
 
@@ -271,20 +271,8 @@ def effect_model(
 def effect_columns(
     design: Design, features: Codes, blocks: list[PairBlock]
 ) -> tuple[Columns, Array, Codes]:
-    """Columns of features and terms; relative penalties and owners of those of the features."""
+    """Columns of features and terms, relative penalties, owners; 0 and -1 for those of terms."""
     Z, relative, owner = design.additive_columns(features)
-    n_columns = len(owner) + sum(len(block.penalty) for block in blocks)
-    return beside(Z, [block.part(design) for block in blocks], n_columns), relative, owner
-
-
-def against_others(n_logits: int) -> Array:
-    """The log-odds of each class against the mean of the others, from K centred logits."""
-    if n_logits == 1:
-        return np.ones((1, 1))
-    return (n_logits * np.eye(n_logits) - 1) / (n_logits - 1)
-
-
-def logit_metric(n_logits: int) -> Array:
-    """Mean square over the classes of `against_others`: 1 for two classes or a number."""
-    contrast = against_others(n_logits)
-    return contrast.T @ contrast / n_logits
+    n_terms = sum(len(block.penalty) for block in blocks)
+    Z = beside(Z, [block.part(design) for block in blocks], len(owner) + n_terms)
+    return Z, np.append(relative, np.zeros(n_terms)), np.append(owner, np.full(n_terms, -1))

@@ -240,3 +240,21 @@ def number_outcome(values: Array, weight: Array) -> Outcome:
     middle = np.bincount(level, below * weight) / np.bincount(level, weight)
     strata = np.minimum(middle[level] / weight.sum() * N_STRATA, N_STRATA - 1).astype(np.intp)
     return Outcome((centred / unit)[:, None], strata, NUMBERS, unit)
+
+
+def n_free(n_logits: int) -> int:
+    """Logits that are free: of the K logits of K classes K - 1 are."""
+    return max(n_logits - 1, 1)
+
+
+def against_others(n_logits: int) -> Array:
+    """The log-odds of each class against the mean of the others, from K centred logits."""
+    if n_logits == 1:
+        return np.ones((1, 1))
+    return (n_logits * np.eye(n_logits) - 1) / (n_logits - 1)
+
+
+def logit_metric(n_logits: int) -> Array:
+    """Mean square over the classes of `against_others`: 1 for two classes or a number."""
+    contrast = against_others(n_logits)
+    return contrast.T @ contrast / n_logits

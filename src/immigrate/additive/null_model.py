@@ -139,8 +139,7 @@ def _fitted(
     share = np.where(np.isin(owner, evident), EVIDENT_SHARE_IN_REFIT, SHARE_IN_REFIT)
     near = Z if sample is design else sample.additive_columns(features)[0]
     beta = coefficients_of_all(design, Z, sample, near, penalty)
-    total = float(sample.weight.sum())
-    deviance, intercept_deviance = best.deviance / total, intercept.deviance / total
+    deviance, intercept_deviance = best.deviance / sample.n, intercept.deviance / sample.n
     return NullModel(
         features=features,
         strength=best.strength,
@@ -233,17 +232,17 @@ def with_term(model: NullModel, term: tuple[int, ...]) -> NullModel:
     design, family, terms = model.design, model.design.outcome.family, np.array([term])
     # Columns that are zero for all samples are none.
     is_real = np.flatnonzero(term_squares(design, terms)[0])
-    n_new = len(is_real)
     part = [lambda rows: term_columns(design, terms, rows)[0][is_real]]
-    Z = beside(model.Z, part, model.Z.shape[1] + n_new)
-    own_penalty = np.full(n_new, FOUND_TERM_STRENGTH)
+    own_penalty = np.full(len(is_real), FOUND_TERM_STRENGTH)
     penalty = np.concatenate([model.penalty, own_penalty])
-    start = np.vstack([model.coefficients, np.zeros((n_new, design.outcome.Y.shape[1]))])
+    Z = beside(model.Z, part, len(penalty))
+    start = np.zeros((len(penalty), design.outcome.Y.shape[1]))
+    start[: len(model.coefficients)] = model.coefficients
     beta = ridge_coefficients(Z, design.outcome.Y, design.weight, penalty, start, family=family)
     return replace(
         model,
         Z=Z,
-        owner=np.concatenate([model.owner, np.full(n_new, -1)]),
+        owner=np.concatenate([model.owner, np.full(len(is_real), -1)]),
         penalty=penalty,
         refit_penalty=np.concatenate([model.refit_penalty, SHARE_IN_REFIT * own_penalty]),
         coefficients=beta,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from immigrate.additive.basis import mid_ranks
-from immigrate.additive.effects import Block, EffectModel, Term, against_others, pair_block
+from immigrate.additive.effects import Block, EffectModel, Term, pair_block
+from immigrate.additive.families import against_others
 from immigrate.additive.levels import Levels
 from immigrate.arrays import Array, Codes
 

@@ -31,7 +31,7 @@ from immigrate.interactions.search import (
     Search,
     TermEvidence,
 )
-from immigrate.interactions.words import Side, feature_direction, more_likely, pair_direction
+from immigrate.interactions.words import Side, feature_direction, outcome_words, pair_direction
 from immigrate.table import Table
 
 SIZES = ("size", "size_low", "size_high")
@@ -147,7 +147,8 @@ class Effects:
         in_words = feature_direction if len(place) == 1 else pair_direction
         words = in_words(contribution[:, c], self.model.known(place), *sides)
         given = ", given the others" if len(place) == 1 else ""
-        return f"{more_likely(self.source.table.outcome, c)} {words}{given}" if words else ""
+        subjects = outcome_words(self.source.table.outcome).subjects
+        return f"{subjects[c]} {words}{given}" if words else ""
 
     def own_direction(self, column: int) -> str:
         """Where what is more likely as far as this column, beside covariates, can tell."""
@@ -159,7 +160,7 @@ class Effects:
         spread = [side.spread(centred[:, c], weight) for c in range(Y.shape[1])]
         c = int(np.argmax(spread))
         words = feature_direction(centred[:, c], weight, side)
-        return f"{more_likely(self.source.table.outcome, c)} {words}"
+        return f"{outcome_words(self.source.table.outcome).subjects[c]} {words}"
 
     @cached_property
     def _beyond_covariates(self) -> Array:

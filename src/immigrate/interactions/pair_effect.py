@@ -16,7 +16,7 @@ from immigrate.additive.sizes import CONFIDENCE
 from immigrate.additive.surfaces import MOST_SHOWN_AS_LEVELS, surface
 from immigrate.arrays import Array, Codes
 from immigrate.interactions.findings import Effects, level_text
-from immigrate.interactions.words import shown_outcomes
+from immigrate.interactions.words import outcome_words
 from immigrate.table import Table
 
 OWN_COLUMNS = ("class", "value", "low", "high", "count")
@@ -152,10 +152,6 @@ def pair_effect(effects: Effects, pair: Term) -> PairEffect:
             f"{names[0]} × {names[1]} has no effect to show: one of the two does not vary in the "
             "samples that effects are measured on."
         )
-    outcome = table.outcome
-    labels: NDArray[Any] | None = outcome.numbers
-    if labels is None:
-        labels = np.array([str(one) for one in outcome.classes], dtype=object)[outcome.codes]
     found, sizes = surface(effects.model, place), effects.measured([pair])[0]
     reach = -special.ndtri((1 - CONFIDENCE) / 2) * found.standard_error
     levels = [effects.model.design.levels[a] for a in place]
@@ -168,7 +164,7 @@ def pair_effect(effects: Effects, pair: Term) -> PairEffect:
     at = np.ix_(np.arange(len(found.value)), *orders)
     return PairEffect(
         axes=(axes[0], axes[1]),
-        classes=shown_outcomes(outcome),
+        classes=outcome_words(table.outcome).shown,
         value=found.value[at],
         low=(found.value - reach)[at],
         high=(found.value + reach)[at],
@@ -177,8 +173,8 @@ def pair_effect(effects: Effects, pair: Term) -> PairEffect:
         size_low=float(sizes.low[0]),
         size_high=float(sizes.high[0]),
         direction=effects.direction(pair),
-        labels=labels,
-        is_number=outcome.numbers is not None,
+        labels=table.outcome.of_samples,
+        is_number=table.outcome.numbers is not None,
     )
 
 

@@ -111,20 +111,54 @@ def class_text(name: str) -> str:
     return name if is_word else f"class {name}"
 
 
-def shown_outcomes(labels: Labels) -> tuple[str, ...]:
-    """What effects are about: the second of two classes, all of more, or the number."""
+@dataclass(frozen=True)
+class OutcomeWords:
+    """How sentences speak of what is explained.
+
+    Attributes
+    ----------
+    shown : tuple of str
+        What effects are about, one for each logit: the second of two classes, all of more, or the
+        number.
+    subjects : tuple of str
+        First words of a sentence about a positive effect on each: what is more likely, or higher.
+    scale : str
+        What effects are added to.
+    null, regression : str
+        What the null model says is a sum, and how it was fitted.
+    variances : str
+        Where variances come from, if they are not known from the mean.
+    """
+
+    shown: tuple[str, ...]
+    subjects: tuple[str, ...]
+    scale: str
+    null: str
+    regression: str
+    variances: str = ""
+
+
+def outcome_words(labels: Labels) -> OutcomeWords:
+    """The words for classes, or for a number."""
     if labels.numbers is not None:
-        return (labels.name or "the outcome",)
+        name = labels.name or "the outcome"
+        return OutcomeWords(
+            (name,),
+            (f"{name} is higher",),
+            scale=name,
+            null="the mean of the outcome is",
+            regression="linear",
+            variances=", with variances estimated from the residuals",
+        )
     classes = tuple(map(str, labels.classes))
-    return classes[1:] if len(classes) == 2 else classes
-
-
-def more_likely(labels: Labels, c: int) -> str:
-    """The first words of a sentence about an effect on logit c: what is more likely, or higher."""
-    shown = shown_outcomes(labels)[c]
-    if labels.numbers is not None:
-        return f"{shown} is higher"
-    return f"{class_text(shown)} is more likely"
+    shown = classes[1:] if len(classes) == 2 else classes
+    return OutcomeWords(
+        shown,
+        tuple(f"{class_text(one)} is more likely" for one in shown),
+        scale="the log-odds",
+        null="the log-odds of the classes are",
+        regression="logistic" if len(classes) == 2 else "multinomial logistic",
+    )
 
 
 @dataclass(frozen=True)
@@ -383,11 +417,11 @@ def _of_terms(found: Findings) -> Iterator[str]:
 
 
 def _of_the_measures(found: Findings) -> Iterator[str]:
-    labels = found.effects.table.outcome
-    what = "the log-odds" if labels.numbers is None else shown_outcomes(labels)[0]
+    scale = outcome_words(found.effects.table.outcome).scale
     yield f"{of_the_null_model(found.additive_model)}."
     yield (
-        f"Size: spread over the samples of what the effect adds to {what}, with its 95 % interval."
+        f"Size: spread over the samples of what the effect adds to {scale}, with its 95 % "
+        "interval."
     )
     if len(found.selected) and found.parameters["split"] is None:
         yield (
@@ -398,24 +432,22 @@ def _of_the_measures(found: Findings) -> Iterator[str]:
 
 def methods_paragraph(found: Findings) -> str:
     """What a paper has to say about the test."""
-    fitted, model, labels = found.parameters, found.additive_model, found.effects.table.outcome
-    name, is_number = ORDER_NAMES[fitted["order"]], labels.numbers is not None
-    regression = "logistic" if len(labels.classes) == 2 else "multinomial logistic"
+    fitted, model = found.parameters, found.additive_model
+    name, words = ORDER_NAMES[fitted["order"]], outcome_words(found.effects.table.outcome)
     names, adjusted = found.effects.table.reader.names, found.effects.adjusted
     covariates = [] if adjusted is None else [str(names[j]) for j in np.flatnonzero(adjusted)]
     sentences = [
         f"We tested {found.n_tests} {name}s of features for a departure from additivity "
         f"(InteractionTest, immigrate {__version__}).",
-        "The null model states that "
-        + ("the mean of the outcome is" if is_number else "the log-odds of the classes are")
-        + " a sum of smooth functions of single features; it was fitted by ridge-penalised "
-        f"{'linear' if is_number else regression} regression with {len(model.features)} features, "
+        f"The null model states that {words.null} a sum of smooth functions of single features; "
+        f"it was fitted by ridge-penalised {words.regression} regression with "
+        f"{len(model.features)} features, "
         "the penalty chosen by 5-fold cross-validation, and explained "
         f"{percent(model.deviance_explained)} of the held-out deviance.",
         *([f"It was adjusted for {', '.join(covariates)}."] if covariates else []),
         "The statistic is a quadratic form of products of functions of the features with the "
         "residuals of the null model, combined from several forms by the Cauchy method"
-        + (", with variances estimated from the residuals." if is_number else "."),
+        f"{words.variances}.",
         f"P-values were adjusted for {found.n_tests} tests by "
         f"{of_adjustment(adjustment_of(fitted['adjust']))} (alpha = {fitted['alpha']:g}).",
     ]

@@ -49,6 +49,13 @@ class Labels:
     numbers: Array | None = None
     name: str = ""
 
+    @property
+    def of_samples(self) -> NDArray[Any]:
+        """The name of each sample's class as text, or its number."""
+        if self.numbers is not None:
+            return self.numbers
+        return np.array([str(one) for one in self.classes], dtype=object)[self.codes]
+
     def rows(self, chosen: Codes | Mask) -> Labels:
         """Those of some of the samples."""
         numbers = None if self.numbers is None else self.numbers[chosen]
