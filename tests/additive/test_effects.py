@@ -8,7 +8,7 @@ from additive.problems import additive_problem, encoded, mixed_problem, search_f
 from scipy import special
 
 from immigrate.additive.effects import effect_model
-from immigrate.additive.families import NUMBERS, against_others, logit_metric, number_outcome
+from immigrate.additive.families import NUMBERS, against_others, number_outcome
 from immigrate.additive.moments import Contrast, Moments
 from immigrate.additive.null_model import fitted_on, null_model
 from immigrate.additive.residuals import estimated_contrasts
@@ -52,13 +52,18 @@ def test_intervals_cover_the_size_in_95_percent_of_normal_estimates(size, spread
         assert abs(found.size.mean() - size) < 0.03 * size
 
 
+def logit_metric(contrast):
+    """Mean square over the classes of what effects are about."""
+    return contrast.T @ contrast / len(contrast)
+
+
 @pytest.mark.parametrize("n_logits", [1, 3, 5])
 def test_the_size_of_two_classes_is_that_of_their_logit(n_logits):
     """Classes in pairs: K = 2 softmax logits +-f/2 have the size of f."""
     contrast = against_others(2)
     np.testing.assert_allclose(contrast @ [-0.5, 0.5], [-1, 1])
-    np.testing.assert_allclose(np.array([-0.5, 0.5]) @ logit_metric(2) @ [-0.5, 0.5], 1.0)
-    assert logit_metric(n_logits).shape == (n_logits, n_logits)
+    np.testing.assert_allclose(np.array([-0.5, 0.5]) @ logit_metric(contrast) @ [-0.5, 0.5], 1.0)
+    assert logit_metric(against_others(n_logits)).shape == (n_logits, n_logits)
 
 
 def test_covariance_of_a_number_is_that_of_the_dense_definition():
@@ -268,7 +273,7 @@ def test_the_size_of_an_effect_is_that_of_its_values():
         spread = np.mean(data.weight @ block.contribution**2 / left)
         cleared = cleared_columns(model, (0, 1))
         metric = np.kron(
-            logit_metric(block.coefficients.shape[1]),
+            logit_metric(data.outcome.contrast),
             cleared.T @ (data.weight[:, None] * cleared) / left,
         )
         excess = np.trace(metric @ block.covariance)

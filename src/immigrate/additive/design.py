@@ -187,6 +187,7 @@ def table_design(table: Table, *, adjusted: Mask | None = None, run: Run = ALONE
     """
     X, reader = table.values.astype(np.float64, copy=False), table.reader
     weight = np.ones(len(X)) if table.weight is None else table.weight.as_counts()
+    outcome, most_kept = outcome_of(table.outcome, weight), kept_numbers()
     every = [
         feature_levels(x, weight, kind.is_nominal, kind.period < np.inf)
         for x, kind in zip(X.T, reader.kinds)
@@ -196,7 +197,7 @@ def table_design(table: Table, *, adjusted: Mask | None = None, run: Run = ALONE
     products, singles, n_own, is_low = term_functions(levels)
     # All functions of all samples, where they fit in memory.
     k, codes, phi, single = is_low.shape[1], [one.code for one in levels], None, None
-    if len(X) * len(levels) * (k + N_SINGLE) <= kept_numbers():
+    if len(X) * len(levels) * (k + N_SINGLE) <= most_kept:
         phi, single = stacked(products, codes, ALL, k), stacked(singles, codes, ALL, N_SINGLE)
     is_adjusted = np.zeros(len(levels), bool) if adjusted is None else adjusted[columns]
     return Design(
@@ -206,7 +207,7 @@ def table_design(table: Table, *, adjusted: Mask | None = None, run: Run = ALONE
         singles,
         n_own,
         is_low,
-        outcome_of(table.outcome, weight),
+        outcome,
         weight,
         phi,
         single,

@@ -19,7 +19,6 @@ from functools import cached_property
 import numpy as np
 
 from immigrate.additive.design import Design, term_columns, term_squares
-from immigrate.additive.families import against_others, logit_metric, n_free
 from immigrate.additive.newton import information_matrix, penalised_inverse
 from immigrate.additive.null_model import evident_features
 from immigrate.additive.ridge import (
@@ -148,7 +147,7 @@ class EffectModel:
         """The columns of one feature or of one found term."""
         own = np.array([owner == features for owner in self.owners])
         weight, coefficients = self.known(features), self.coefficients[own]
-        to_others = against_others(coefficients.shape[1]).T
+        to_others = self.design.outcome.contrast.T
 
         def main_effects(rows: slice) -> Array:
             """[1] for a feature, [1, Z_a, Z_b] for a term: (n_rows, m)."""
@@ -182,11 +181,13 @@ class EffectModel:
 
     def sizes(self, which: list[Term]) -> Sizes:
         """Sizes of the effects of features and found terms."""
-        forms = []
+        forms, contrast = [], self.design.outcome.contrast
+        # Mean square over the classes: 1 for two classes or a number.
+        metric = contrast.T @ contrast / len(contrast)
         for features in which:
             block = self.block(features)
             # b'Mb, tr(MK), tr(MKMK) and b'MKMb, with all logits side by side.
-            M = np.kron(logit_metric(block.coefficients.shape[1]), block.mean_products)
+            M = np.kron(metric, block.mean_products)
             K, b = block.covariance, block.coefficients.T.ravel()
             MK, Mb = M @ K, M @ b
             forms.append((b @ Mb, np.trace(MK), np.sum(MK * MK.T), Mb @ K @ Mb))
@@ -220,8 +221,8 @@ class EffectModel:
         H = penalised_inverse(information, self.penalty)
         # What the fit used up of the samples makes them say less than their number, as the degrees
         # of freedom of a regression do. Without it intervals covered .91 where .95 was promised.
-        # The trace of H I, both symmetric, per free logit.
-        n_used = float(np.sum(H * information)) / n_free(mu.shape[1])
+        # The trace of H I, both symmetric, per free logit: of the K logits of K classes K - 1 are.
+        n_used = float(np.sum(H * information)) / max(mu.shape[1] - 1, 1)
         if family.is_estimated:
             # Over what the fit leaves of it, a squared residual has the mean of its variance.
             leverage = mapped(lambda rows, own: np.sum((own @ H) * own, axis=1), Z)

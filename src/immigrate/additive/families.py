@@ -199,6 +199,9 @@ class Outcome:
     strata : ndarray of shape (n,)
         Classes, or fifths of the numbers: folds get the same share of each.
     family : Family
+    contrast : ndarray of shape (n_logits, n_logits)
+        What effects are about: the log-odds of each class against the mean of the others, from
+        centred logits; 1 for two classes or a number.
     unit : float
         What 1 in `Y` stands for: the standard deviation of a number, 1 for classes.
     """
@@ -206,6 +209,7 @@ class Outcome:
     Y: Array
     strata: Codes
     family: Family
+    contrast: Array
     unit: float = 1.0
 
     def rows(self, chosen: Codes | Mask) -> Outcome:
@@ -224,7 +228,15 @@ def class_outcome(codes: Codes, n_classes: int) -> Outcome:
     """Classes 0, 1, ... as indicators."""
     Y = np.eye(n_classes)[codes]
     # One logit for two classes; of more no class is singled out as the reference.
-    return Outcome(Y[:, 1:] if n_classes == 2 else Y, codes, CLASSES)
+    Y = Y[:, 1:] if n_classes == 2 else Y
+    return Outcome(Y, codes, CLASSES, against_others(Y.shape[1]))
+
+
+def against_others(n_logits: int) -> Array:
+    """The log-odds of each class against the mean of the others, from K centred logits."""
+    if n_logits == 1:
+        return np.ones((1, 1))
+    return (n_logits * np.eye(n_logits) - 1) / (n_logits - 1)
 
 
 def number_outcome(values: Array, weight: Array) -> Outcome:
@@ -239,22 +251,4 @@ def number_outcome(values: Array, weight: Array) -> Outcome:
     _, level = np.unique(values, return_inverse=True)
     middle = np.bincount(level, below * weight) / np.bincount(level, weight)
     strata = np.minimum(middle[level] / weight.sum() * N_STRATA, N_STRATA - 1).astype(np.intp)
-    return Outcome((centred / unit)[:, None], strata, NUMBERS, unit)
-
-
-def n_free(n_logits: int) -> int:
-    """Logits that are free: of the K logits of K classes K - 1 are."""
-    return max(n_logits - 1, 1)
-
-
-def against_others(n_logits: int) -> Array:
-    """The log-odds of each class against the mean of the others, from K centred logits."""
-    if n_logits == 1:
-        return np.ones((1, 1))
-    return (n_logits * np.eye(n_logits) - 1) / (n_logits - 1)
-
-
-def logit_metric(n_logits: int) -> Array:
-    """Mean square over the classes of `against_others`: 1 for two classes or a number."""
-    contrast = against_others(n_logits)
-    return contrast.T @ contrast / n_logits
+    return Outcome((centred / unit)[:, None], strata, NUMBERS, np.ones((1, 1)), unit)

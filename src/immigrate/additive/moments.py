@@ -99,11 +99,6 @@ class Contrast:
     dispersion: float = 1.0
     is_estimated: bool = False
 
-    @property
-    def curvature(self) -> float:
-        """Sum of the weights that the samples have in a fit: of wV, or of w for numbers."""
-        return float(self.variance.sum()) / self.dispersion
-
 
 @dataclass(frozen=True)
 class Moments:

@@ -26,7 +26,6 @@ import numpy as np
 from scipy import special
 
 from immigrate.additive.design import Design
-from immigrate.additive.families import n_free
 from immigrate.additive.moments import Contrast, Moments
 from immigrate.arrays import Array, Codes
 
@@ -108,7 +107,8 @@ def first_order(moments: list[Moments], penalty: Array, contrasts: list[Contrast
     forms = np.mean([forms for forms, _ in steps], axis=0)
     gain = np.sum([gain for _, gain in steps], axis=0)
     # K one-against-the-others contrasts say K / (K - 1) times what K classes do.
-    return FirstOrder(forms, gain * n_free(len(contrasts)) / len(contrasts))
+    n = len(contrasts)
+    return FirstOrder(forms, gain * (n - 1) / n if n > 1 else gain)
 
 
 def column_penalty(design: Design, terms: Codes, sizes: Array) -> Array:

@@ -8,7 +8,6 @@ import numpy as np
 
 from immigrate.additive.basis import mid_ranks
 from immigrate.additive.effects import Block, EffectModel, Term, pair_block
-from immigrate.additive.families import against_others
 from immigrate.additive.levels import Levels
 from immigrate.arrays import Array, Codes
 
@@ -46,7 +45,7 @@ def surface(model: EffectModel, term: Term) -> Surface:
     # A sample that has the level stands for it; the two samples of a point are combined.
     rows = [first_sample(one)[place] for one, place in zip(levels, places)]
     cleared = _cleared_columns(model, block, rows)  # (g * h, k)
-    contrast = against_others(block.coefficients.shape[1])
+    contrast = design.outcome.contrast
     value = contrast @ (cleared @ block.coefficients).T
     covariance = _logit_covariance(cleared, block)  # (K, K, g * h)
     variance = np.einsum("cd,ce,deg->cg", contrast, contrast, covariance)

@@ -361,7 +361,8 @@ def detectable_size(contrasts: list[Contrast], n_tests: int, alpha: float, unit:
     # Two sides, four forms and one contrast for each logit share alpha with all tests.
     limit = -special.ndtri(alpha / (2 * N_FORMS * len(contrasts) * max(n_tests, 1)))
     needed = limit + special.ndtri(POWER)
-    # The variance of an estimated effect: dispersion over curvature, for the mean contrast.
-    variance = [c.dispersion / (c.share_left * c.curvature) for c in contrasts]
+    # The variance of an estimated effect, for the mean contrast: dispersion over the sum of the
+    # weights that the samples have in a fit.
+    variance = [c.dispersion**2 / (c.share_left * c.variance.sum()) for c in contrasts]
     cost = ESTIMATED_VARIANCE if contrasts[0].is_estimated else 1.0
     return float(unit * cost * needed * np.sqrt(np.mean(variance)))
