@@ -169,7 +169,7 @@ def test_files_of_the_first_version_are_refused_in_one_line(suffix):
         ({"model": {"Relief": {}}}, "was written by immigrate 0.0.7, whose files are not read"),
         ({"model": {"array": 7}}, "is damaged (KeyError: '7.npy')."),
         ({"model": {"Relief": {}, "array": 0}}, "is damaged (ValueError: too many values"),
-        ({"model": {"QuadraticForm": {"size": 3}}}, "was written by immigrate 0.0.7, whose files"),
+        ({"model": {"Quadratic": {"size": 3}}}, "was written by immigrate 0.0.7, whose files"),
     ],
 )
 def test_what_a_file_should_not_hold_is_refused(stored, message, tmp_path):
