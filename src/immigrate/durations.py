@@ -15,10 +15,8 @@ import numpy as np
 
 # Announced beforehand, with what makes it shorter.
 LONG_SECONDS = 60.0
-# Features of a wide table: from the first number on the default models are screened, because a
-# fit takes about a second there and grows with the square; from the second on a model without a
-# screen is announced.
-MOST_FEATURES_UNSCREENED, FEWEST_FEATURES_ANNOUNCED = 150, 500
+# With so many features a model without a screen is announced.
+FEWEST_FEATURES_ANNOUNCED = 500
 # A step of a fit up to this long, in seconds of one core, is taken over all pairs: some tens of
 # seconds for a fit. And what the choice of sigma for prototypes may take.
 MOST_STEP_SECONDS, MOST_JUDGING_SECONDS = 3.0, 10.0
@@ -43,18 +41,6 @@ EXACT_ROUNDS = 2
 # Fewer operations take seconds everywhere, and nothing is measured.
 FEWEST_OPERATIONS = 1e11
 PROBED_SIDE, N_PROBES = 384, 3
-
-
-def is_wide(n_features: int) -> bool:
-    """Whether a table has too many features for a weight of each pair.
-
-    Examples
-    --------
-    >>> from immigrate.durations import is_wide
-    >>> is_wide(150), is_wide(151)
-    (False, True)
-    """
-    return n_features > MOST_FEATURES_UNSCREENED
 
 
 def in_words(seconds: float) -> str:

@@ -14,9 +14,9 @@ import pytest
 from cli.tables import csv_text, xor_table
 
 import immigrate
-from immigrate import durations
 from immigrate.cli.comparison import Comparison, corrected_p
 from immigrate.cli.tables import chosen_pairs
+from immigrate.estimators import immigrate_cv
 from immigrate.persistence import load_model, read_model, save_model
 
 HEAVY = {"numpy", "pandas", "scipy", "sklearn", "numba", "matplotlib"}
@@ -293,7 +293,7 @@ def test_equal_scores_are_a_tie():
 
 
 def test_a_wide_table_is_screened_and_that_is_said(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(durations, "MOST_FEATURES_UNSCREENED", 20)
+    monkeypatch.setattr(immigrate_cv, "MOST_FEATURES_UNSCREENED", 20)
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(80, 18)).round(2)).add_prefix("g")
     (tmp_path / "t.csv").write_text(csv_text(pd.concat([noise, xor_table()], axis=1)))

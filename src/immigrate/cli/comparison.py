@@ -12,33 +12,28 @@ References
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from scipy import stats
-from sklearn.base import clone
-from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss, roc_auc_score
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import log_loss
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from threadpoolctl import threadpool_limits
 
-from immigrate.arrays import Array
+from immigrate.arrays import Array, Codes
 from immigrate.cli.ending import CommandError
 from immigrate.estimators.immigrate_cv import default_model
 from immigrate.interactions.adjustments import PValues, holm
 from immigrate.outcomes import read_classes
-from immigrate.table import left_out
+from immigrate.report.folds import Fold, HeldOut, baselines, predicted_folds, prepared
+from immigrate.report.input import ReportInput
+from immigrate.table import Reader, left_out
 
 ALPHA = 0.05
 SCORES = {
@@ -51,52 +46,15 @@ SCORES = {
 JUDGED_BY = {"accuracy": 1.0, "log_loss": -1.0}
 
 
-def methods(
-    X: pd.DataFrame, seed: int, circular_features: dict[str, float] | None = None
-) -> dict[str, Any]:
-    """Classifiers by name, each with the preparation that it needs."""
-    is_number = [pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes]
-    numbers = list(X.columns[is_number])
-    names = [name for name in X.columns if name not in numbers]
-    levels = make_pipeline(
-        SimpleImputer(strategy="constant", fill_value="missing"),
-        OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-    )
-    scaled = make_column_transformer(
-        (make_pipeline(SimpleImputer(add_indicator=True), StandardScaler()), numbers),
-        (levels, names),
-    )
-    # Trees of the last kind split by missing values themselves.
-    with_gaps = make_column_transformer(("passthrough", numbers), (levels, names))
-    return {
-        "ImmigrateClassifierCV": default_model(X.shape[1], circular_features),
-        "BoostedImmigrateClassifier": default_model(X.shape[1], circular_features, boosted=True),
-        "logistic regression": make_pipeline(scaled, LogisticRegression(max_iter=2000)),
-        "random forest": make_pipeline(
-            clone(scaled), RandomForestClassifier(n_estimators=300, random_state=seed)
-        ),
-        "histogram boosting": make_pipeline(
-            with_gaps, HistGradientBoostingClassifier(random_state=seed)
-        ),
-    }
-
-
-def peers_table(X: pd.DataFrame) -> pd.DataFrame:
-    """The table without what can be no feature, names as text: the same columns for all."""
-    kept = X.drop(columns=[note.name for note in left_out(X)])
-    if not kept.shape[1]:
-        raise CommandError("no column is left that can be a feature.")
-    columns = {}
-    for name in kept:
-        values = kept[name]
-        if pd.api.types.is_bool_dtype(values.dtype):
-            columns[name] = values.astype("int64")
-        elif pd.api.types.is_numeric_dtype(values.dtype):
-            columns[name] = values
-        else:
-            known = [None if pd.isna(one) else str(one) for one in values]
-            columns[name] = pd.Series(known, dtype=object, index=values.index)
-    return pd.DataFrame(columns)
+def peers(reader: Reader, seed: int) -> dict[str, Any]:
+    """What the library is held against, not fitted, for values as `reader` reads them."""
+    # These trees split by missing values themselves.
+    boosting = HistGradientBoostingClassifier(random_state=seed)
+    with_gaps = make_pipeline(prepared(reader, "passthrough"), boosting)
+    found = baselines(reader, seed) | {"histogram boosting": with_gaps}
+    # It gives probabilities of 0 and 1 only, whose log-loss says nothing.
+    del found["the largest class"]
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,19 +97,23 @@ class Comparison:
                 f"--folds {folds} is more than the {least} rows of the smallest class, "
                 f"'{classes[np.bincount(codes).argmin()]}'; give --folds {least} or fewer."
             )
-        table = peers_table(X)
-        circular = {k: v for k, v in (circular_features or {}).items() if k in table}
+        X = X.drop(columns=[note.name for note in left_out(X)])
+        if not X.shape[1]:
+            raise CommandError("no column is left that can be a feature.")
+        circular = {k: v for k, v in (circular_features or {}).items() if k in X}
+        given = ReportInput.of(X, y)
         splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
-        splits = list(splitter.split(table, codes))
-        work = [
-            delayed(_scored)(name, model, table, codes, fold, split)
-            for name, model in methods(table, seed, circular).items()
-            for fold, split in enumerate(splits)
-        ]
+        splits = list(splitter.split(codes, codes))
+        n_features = X.shape[1]
+        models = {
+            "ImmigrateClassifierCV": default_model(n_features, circular),
+            "BoostedImmigrateClassifier": default_model(n_features, circular, boosted=True),
+        }
+        found = predicted_folds(models, partial(peers, seed=seed), given, splits, n_jobs=jobs)
         rows = []
-        for row in Parallel(n_jobs=jobs, return_as="generator")(work):
-            rows.append(row)
-            show_progress(f"comparison: {len(rows)} of {len(work)} fits, last {row['method']}")
+        for k, fold in enumerate(found):
+            rows += [_scored(fold, k, name, codes) for name in fold.probability]
+            show_progress(f"comparison: fold {k + 1} of {len(splits)}")
         share = float(np.mean([len(test) / len(train) for train, test in splits]))
         return cls(pd.DataFrame(rows), share, folds, repeats)
 
@@ -247,35 +209,14 @@ def corrected_p(differences: Array, share: float) -> float:
     return float(2 * stats.t.sf(abs(t), k - 1))
 
 
-def _scored(
-    name: str,
-    model: Any,
-    X: pd.DataFrame,
-    codes: Any,
-    fold: int,
-    split: Sequence[Any],
-) -> dict[str, Any]:
-    train, test = split
-    # One thread per fit: threads that wait for each other on a busy machine take many times as
-    # long, and --jobs spreads the fits.
-    with warnings.catch_warnings(), threadpool_limits(1):
-        # Rare levels, and gaps in one fold only, need no warning here.
-        warnings.simplefilter("ignore")
-        fitted = clone(model).fit(X.iloc[train], codes[train])
-        shares = fitted.predict_proba(X.iloc[test])
-        predicted = fitted.predict(X.iloc[test])
+def _scored(fold: Fold, k: int, name: str, codes: Codes) -> dict[str, Any]:
+    truth, probability = codes[fold.test], fold.probability[name]
+    measures = HeldOut(truth, fold.predicted(name), probability).measures()
     return {
         "method": name,
-        "fold": fold,
-        "accuracy": accuracy_score(codes[test], predicted),
-        "balanced": balanced_accuracy_score(codes[test], predicted),
-        "log_loss": log_loss(codes[test], shares, labels=fitted.classes_),
-        "auc": _auc(codes[test], shares),
+        "fold": k,
+        "accuracy": measures["accuracy"]["value"],
+        "balanced": measures["balanced_accuracy"]["value"],
+        "log_loss": log_loss(truth, probability, labels=np.arange(probability.shape[1])),
+        "auc": measures["auc"]["value"],
     }
-
-
-def _auc(codes: Any, shares: Array) -> float:
-    """Area under the ROC curve; with more than two classes, the mean of one against the rest."""
-    if shares.shape[1] == 2:
-        return float(roc_auc_score(codes, shares[:, 1]))
-    return float(roc_auc_score(codes, shares, multi_class="ovr"))

@@ -19,9 +19,9 @@ from immigrate.margin.explanation import Explanation, explained
 from immigrate.margin.model import MarginModel
 from immigrate.margin.problem import Fit
 from immigrate.progress import ProgressLine, reporting_progress
-from immigrate.scikit_learn import StoredEstimator, checked_feature_names
+from immigrate.scikit_learn import StoredEstimator
 from immigrate.solvers import Stop
-from immigrate.table import Table, read_table
+from immigrate.table import Reader, Table, read_table
 
 
 @contextmanager
@@ -69,6 +69,7 @@ class ReferenceClassifier(ClassifierMixin, StoredEstimator):
     """
 
     model_: MarginModel
+    column_reader_: Reader
     classes_: np.ndarray
     n_jobs: int | None
 
@@ -98,7 +99,7 @@ class ReferenceClassifier(ClassifierMixin, StoredEstimator):
         """
         check_count("n_neighbors", n_neighbors)
         values = self._values(X)
-        names = checked_feature_names(self)[self.model_.references.is_used]
+        names = np.array(self.column_reader_.names, dtype=object)[self.model_.references.is_used]
         return explained(
             self.model_, values, self.classes_, names, n_neighbors=n_neighbors, n_jobs=self.n_jobs
         )

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
-from immigrate.durations import STEPS_OF_PATH, is_wide
+from immigrate.durations import STEPS_OF_PATH
 from immigrate.estimators.base import MarginClassifier, fitting
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
@@ -47,6 +47,9 @@ from immigrate.table import Table
 
 # Features that a wide table keeps where no model is named, beside those of the strongest pairs.
 MOST_KEPT = 100
+# With more features such a model is screened: a fit takes about a second there and grows with the
+# square.
+MOST_FEATURES_UNSCREENED = 150
 
 
 class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
@@ -436,6 +439,18 @@ def default_model(
 
     # A round of boosting takes few steps, as it does where no base is given.
     return BoostedImmigrateClassifier(base.set_params(solver=Descent(max_iter=5)), **options)
+
+
+def is_wide(n_features: int) -> bool:
+    """Whether a table has too many features for a weight of each pair.
+
+    Examples
+    --------
+    >>> from immigrate.estimators.immigrate_cv import is_wide
+    >>> is_wide(150), is_wide(151)
+    (False, True)
+    """
+    return n_features > MOST_FEATURES_UNSCREENED
 
 
 def default_screen(n_features: int) -> Screen | None:

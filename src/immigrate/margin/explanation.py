@@ -265,12 +265,20 @@ class WeighedMargin(NamedTuple):
 
     def counted(self, parts: MarginParts, rows: slice) -> MarginParts:
         """The parts of some rows as they count in the margin of the model."""
+        terms, crowding, distance, free_energy, coupling, q = parts
         if self.rule == "distance":
             # The expected distance has no entropy, so that its parts alone are the margin.
-            parts = parts._replace(
-                crowding=np.zeros_like(parts.crowding), free_energy=parts.distance
-            )
-        return parts.times(self.slope[rows], self.share)
+            crowding, free_energy = np.zeros_like(crowding), distance
+        slope = self.slope[rows]
+        per_row = slope.reshape(-1, *[1] * (terms.ndim - 1))
+        return MarginParts(
+            per_row * terms,
+            slope * crowding,
+            slope * distance,
+            slope * free_energy,
+            self.share * coupling,
+            self.share * q,
+        )
 
 
 def weighed_margins(

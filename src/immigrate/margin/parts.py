@@ -61,24 +61,14 @@ class MarginParts(NamedTuple):
     coupling: Array
     q: Array
 
-    def times(self, slope: Array, share: float) -> MarginParts:
-        """Margins and parts times a number per sample, couplings and distances times `share`."""
-        per_row = slope.reshape(-1, *[1] * (self.terms.ndim - 1))
-        return MarginParts(
-            per_row * self.terms,
-            slope * self.crowding,
-            slope * self.distance,
-            slope * self.free_energy,
-            share * self.coupling,
-            share * self.q,
-        )
-
     def plus(self, other: MarginParts) -> MarginParts:
         """The sum of both, attribute by attribute."""
         return MarginParts(*(one + another for one, another in zip(self, other)))
 
 
-def margin_parts(form: Form, W: Array, sigma: float, d: Array, share: Array) -> MarginParts:
+def margin_parts(
+    form: Form, W: Array, sigma: float, d: Array, share: Array, unit: float = 1.0
+) -> MarginParts:
     """Margins of samples with differences `d` from their references, and their parts.
 
     Parameters
@@ -90,6 +80,8 @@ def margin_parts(form: Form, W: Array, sigma: float, d: Array, share: Array) -> 
     d : ndarray of shape (p, r, n)
     share : ndarray of shape (2, r, n)
         How often each reference counts in class a of a row, and in class b.
+    unit : float
+        Of distances: what a distance of 1 comes to in the margins, and in their parts.
     """
     q = form.distance(W, d)
     sums = soft_sum(np.broadcast_to(q, share.shape), sigma, share)
@@ -106,10 +98,11 @@ def margin_parts(form: Form, W: Array, sigma: float, d: Array, share: Array) -> 
         terms.append(W * form.scatter(W, d[:, row, near][:, None], pull[near][None]))
     energy = sums.free_energy(sigma)
     return MarginParts(
-        np.array(terms).reshape(len(terms), *W.shape),
-        sigma * (entropy[PREDICTED] - entropy[AGAINST]),
-        distance[AGAINST] - distance[PREDICTED],
-        energy[AGAINST] - energy[PREDICTED],
+        unit * np.array(terms).reshape(len(terms), *W.shape),
+        unit * (sigma * (entropy[PREDICTED] - entropy[AGAINST])),
+        unit * (distance[AGAINST] - distance[PREDICTED]),
+        unit * (energy[AGAINST] - energy[PREDICTED]),
+        # Couplings are shares and have no unit.
         coupling,
-        q,
+        unit * q,
     )

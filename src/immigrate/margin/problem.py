@@ -185,10 +185,8 @@ class MarginProblem:
         d = differences(differences.samples(new), table)
         share = (classes[:, :, None] == pieces.target.y) * pieces.target.count
         for W, sigma in zip(weights, sigmas):
-            parts = margin_parts(self.form, self._weights(W), _clipped(sigma / unit), d, share)
-            # Couplings are shares and have no unit.
-            in_units = parts.times(np.full(len(new), unit), unit)
-            yield in_units._replace(coupling=parts.coupling)
+            sigma = _clipped(sigma / unit)
+            yield margin_parts(self.form, self._weights(W), sigma, d, share, unit)
 
     def row_blocks(self, n_rows: int) -> Iterator[slice]:
         """Rows whose differences from all samples fit in scikit-learn's ``working_memory``."""

@@ -61,19 +61,16 @@ def _answer(question: str, names: list[str], remark: str, **more: Any) -> Answer
     return plain | {"is_none": False} | more
 
 
-def _evidence(names: list[str], row: dict[str, Any], size: str) -> dict[str, Any]:
+def _evidence(names: list[str], row: dict[str, Any], alpha: float = 1.0) -> dict[str, Any]:
+    """Of a feature the size only where it has an effect that the others do not explain."""
+    size = f"size {size_text(row)}"
+    if len(names) == 1 and row["p_given_others"] > alpha:
+        size = f"given the others p {p_text(row['p_given_others'])}"
     return {
         "names": names,
         "evidence": f"adjusted p {p_text(row['p_adjusted'])}, {size}",
         "words": sentence(row["direction"]),
     }
-
-
-def _own_size(row: dict[str, Any], alpha: float) -> str:
-    """The size of a feature's effect, where it has one that the others do not explain."""
-    if row["p_given_others"] <= alpha:
-        return f"size {size_text(row)}"
-    return f"given the others p {p_text(row['p_given_others'])}"
 
 
 def _of_features(test: dict[str, Any]) -> Answer:
@@ -90,10 +87,7 @@ def _of_features(test: dict[str, Any]) -> Answer:
         question,
         _headline([[row["feature"]] for row in shown]),
         f"{len(shown):,} of {n:,}, each on its own, {test['error']}.",
-        details=[
-            _evidence([row["feature"]], row, _own_size(row, test["alpha"]))
-            for row in shown[:MOST_DETAILED]
-        ],
+        details=[_evidence([row["feature"]], row, test["alpha"]) for row in shown[:MOST_DETAILED]],
     )
 
 
@@ -117,10 +111,7 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
         _headline(pairs),
         f"{len(found)} of {counted(n, 'pair')}, beyond the features' own effects, "
         f"{test['error']}.",
-        details=[
-            _evidence(pair, row, f"size {size_text(row)}")
-            for pair, row in zip(pairs[:MOST_DETAILED], found)
-        ],
+        details=[_evidence(pair, row) for pair, row in zip(pairs[:MOST_DETAILED], found)],
     )
 
 

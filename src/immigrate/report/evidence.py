@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from immigrate.arrays import Codes
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.estimators import InteractionTest
 from immigrate.interactions.adjustments import adjustment_of
 from immigrate.interactions.pair_effect import pair_effect
@@ -46,13 +46,7 @@ REPEATS = (
 
 def summary(context: Context) -> dict[str, Any]:
     """The answer of the test, every feature, every pair, and what their pictures show."""
-    test, model = context.test, context.model
-    weights = model.interactions()
-    share = model.feature_importances_[model.get_support()]
-    # Features that are equal but for rounding stay in the order of the table.
-    order = np.argsort(-share.round(9), kind="stable")
-    importance = dict(zip(model.get_feature_names_out()[order], share[order].tolist()))
-    names = list(context.table.reader.names)
+    test, model, table = context.test, context.model, context.table
     # Samples of one group are not independent.
     answer: dict[str, Any]
     answer = {"why_untested": REPEATS, "why_no_pairs": "", "found": [], "shown": []}
@@ -64,14 +58,19 @@ def summary(context: Context) -> dict[str, Any]:
             and test.table_["p_value"].min() > NOTHING_LEFT
         )
         answer = tested(test) | {"is_separated": is_separated}
-    pairs = pair_columns(test, weights, names, is_separated)
-    strongest = np.ravel([pairs["a"], pairs["b"]], "F").tolist()
+    names = [str(name) for name in table.reader.names]
+    is_used = model.column_reader_.is_used
+    is_kept, importance = model.get_support()[is_used], model.feature_importances_[is_used]
+    # What did not pass a screen is in the last row and column, and has no weight.
+    W, row = np.pad(model.weight_matrix_, (0, 1)), np.where(is_kept, np.cumsum(is_kept) - 1, -1)
+    pairs = pair_columns(test, model, names, is_separated)
+    a, b = pairs["a"], pairs["b"]
     return {
         "test": answer
         | {"alpha": context.unfitted_test.alpha, "settings": repr(context.unfitted_test)},
-        "features": feature_columns(test, weights, importance, is_separated),
-        "pairs": pairs,
-        "samples": drawn_samples(context.table, strongest),
+        "features": feature_columns(test, names, importance, is_kept, W[row, row], is_separated),
+        "pairs": pairs | {"weight": W[row[a], row[b]]},
+        "samples": drawn_samples(table, np.ravel([a, b], "F").tolist()),
         "surfaces": surfaces(test, pairs) if test is not None and test.n_tests_ else [],
     }
 
@@ -91,7 +90,6 @@ def tested(test: InteractionTest) -> dict[str, Any]:
     return {
         "why_untested": "",
         "why_no_pairs": why_no_pairs,
-        "words": test.summary(),
         "methods": test.summary("methods"),
         "error": of_level(adjustment_of(test._fitted_as["adjust"]), alpha),
         "shown": features[features["p_adjusted"] <= alpha].to_dict("records"),
@@ -108,26 +106,39 @@ def tested(test: InteractionTest) -> dict[str, Any]:
 
 def feature_columns(
     test: InteractionTest | None,
-    weights: pd.DataFrame,
-    importance: dict[str, float],
+    names: list[str],
+    importance: Array,
+    is_kept: Mask,
+    weight: Array,
     is_separated: bool,
 ) -> dict[str, Any]:
     """Every feature, those with the strongest evidence first, with its weight."""
-    own = weights[weights["kind"] == "main"].set_index("feature_1")["weight"]
-    columns: dict[str, Any] = {"name": list(importance)}
-    if test is not None:
-        table = test.features_
-        columns = {
-            "name": [str(name) for name in table["feature"]],
-            **evidence_columns(table, is_separated),
-            "given": table["p_given_others"],
-            "given_adjusted": table["p_given_others_adjusted"],
-            "in_pair": table["in_pair"],
-            "is_found": table["p_adjusted"] <= test.alpha,
+    evidence: dict[str, Any] = {}
+    if test is None:
+        # Features that are equal but for rounding stay in the order of the table.
+        order = np.argsort(-importance.round(9), kind="stable")
+        order = order[is_kept[order]]
+    else:
+        found = test.features_
+        order = places_of(found["feature"], names)
+        evidence = evidence_columns(found, is_separated) | {
+            "given": found["p_given_others"],
+            "given_adjusted": found["p_given_others_adjusted"],
+            "in_pair": found["in_pair"],
+            "is_found": found["p_adjusted"] <= test.alpha,
         }
-    columns["weight"] = [own.get(name, 0.0) for name in columns["name"]]
-    columns["importance"] = [importance.get(name, 0.0) for name in columns["name"]]
-    return columns
+    return {
+        "name": [names[j] for j in order],
+        **evidence,
+        "weight": weight[order],
+        "importance": importance[order],
+    }
+
+
+def places_of(features: pd.Series[Any], names: Iterable[str]) -> Codes:
+    """Where the features of a column of names stand in the table."""
+    place = {name: i for i, name in enumerate(names)}
+    return np.array([place[str(name)] for name in features], dtype=np.intp)
 
 
 def evidence_columns(table: pd.DataFrame, is_separated: bool) -> dict[str, Any]:
@@ -142,35 +153,19 @@ def evidence_columns(table: pd.DataFrame, is_separated: bool) -> dict[str, Any]:
 
 
 def pair_columns(
-    test: InteractionTest | None, weights: pd.DataFrame, names: list[str], is_separated: bool
+    test: InteractionTest | None, model: Any, names: list[str], is_separated: bool
 ) -> dict[str, Any]:
     """Every pair by evidence, those found first; features by their place in `names`."""
-    pairs = weights[weights["kind"] == "pair"]
-    table = pairs.sort_values("rank") if test is None else test.table_
-    table = table.head(MOST_LISTED)
-    place = {name: i for i, name in enumerate(names)}
-
-    def ends(terms: pd.DataFrame) -> list[Codes]:
-        return [np.array(terms[f"feature_{k}"].map(place), dtype=np.intp) for k in (1, 2)]
-
-    a, b = ends(table)
-    columns: dict[str, Any] = {"names": names, "a": a, "b": b}
     if test is None:
-        return columns | {"weight": table["weight"]}
-    first, second = ends(pairs)
-    # Known by the smaller place and the larger one, whichever the model names first.
-    known = pd.Series(
-        pairs["weight"].to_numpy(),
-        index=np.minimum(first, second) * len(names) + np.maximum(first, second),
-    )
-    wanted = np.minimum(a, b) * len(names) + np.maximum(a, b)
-    return {
-        **columns,
-        **evidence_columns(table, is_separated),
-        "is_exact": table["is_exact"],
-        "is_found": table["is_found"],
-        "weight": known.reindex(wanted, fill_value=0.0),
-    }
+        weights = model.interactions()
+        pairs = weights[weights["kind"] == "pair"].head(MOST_LISTED)
+        evidence: dict[str, Any] = {}
+    else:
+        pairs = test.table_.head(MOST_LISTED)
+        evidence = evidence_columns(pairs, is_separated)
+        evidence |= {"is_exact": pairs["is_exact"], "is_found": pairs["is_found"]}
+    a, b = (places_of(pairs[f"feature_{k}"], names) for k in (1, 2))
+    return {"names": names, "a": a, "b": b, **evidence}
 
 
 def surfaces(test: InteractionTest, pairs: dict[str, Any]) -> list[dict[str, Any]]:

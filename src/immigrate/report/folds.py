@@ -6,7 +6,7 @@ do not know how much a method itself would differ with other samples to learn fr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from scipy import special, stats
 from sklearn.base import clone
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
@@ -28,7 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
 
 from immigrate.arrays import Array, Codes
-from immigrate.progress import collected_warnings, print_line
+from immigrate.progress import collected_warnings
 from immigrate.report.input import ReportInput, as_last_step_gets, last_step
 from immigrate.scikit_learn import rows_of
 from immigrate.table import ColumnWarning, Reader, read_table
@@ -98,45 +98,55 @@ class Fold:
     ----------
     test : ndarray of shape (m,)
         The samples that were held out.
-    predicted : dict of ndarray of shape (m,)
-        Codes of the predicted classes, by the name of the method; the model is the first.
     probability : dict of ndarray of shape (m, n_classes)
+        By the name of the method; the models come first. The class of the largest is predicted.
     model : fitted estimator or None
-        The model of the first fold; those of the others are not kept.
+        The first model of the first fold; the others are not kept.
     """
 
     test: Codes
-    predicted: dict[str, Codes]
     probability: dict[str, Array]
     model: Any
 
+    def predicted(self, name: str) -> Codes:
+        """Codes of the classes that a method predicts."""
+        return self.probability[name].argmax(axis=1)
+
 
 def predicted_folds(
-    estimator: Any,
+    models: Mapping[str, Any],
+    others: Callable[[Reader], Mapping[str, Any]],
     given: ReportInput,
     splits: Sequence[Split],
     *,
     n_jobs: int | None = None,
-    verbose: bool = False,
 ) -> Iterator[Fold]:
-    """Predictions of every fold, by the model and the baselines fitted on the others."""
+    """Every fold, predicted by fits to the others.
+
+    Parameters
+    ----------
+    models : dict
+        Models of this library, or pipelines that end in one, by name.
+    others : callable
+        What they are held against, not fitted, for values as a reader reads them.
+    given : ReportInput
+    splits : sequence of pairs of ndarray
+    n_jobs : int or None
+    """
     classes = given.outcome.classes
     y = classes[given.outcome.codes]
     jobs = (
-        delayed(_predicted)(estimator, given.X, y, classes, split, keeps_model=k == 0)
+        delayed(_predicted)(models, others, given.X, y, classes, split, keeps_model=k == 0)
         for k, split in enumerate(splits)
     )
     # The processes of `multiprocessing`, if the user asks joblib for them, give all at the end.
     is_lazy = get_active_backend()[0].supports_return_generator
-    found = Parallel(n_jobs=n_jobs, return_as="generator" if is_lazy else "list")(jobs)
-    for k, fold in enumerate(found, 1):
-        if verbose:
-            print_line(f"cross-validation: fold {k} of {len(splits)}")
-        yield fold
+    yield from Parallel(n_jobs=n_jobs, return_as="generator" if is_lazy else "list")(jobs)
 
 
 def _predicted(
-    estimator: Any,
+    models: Mapping[str, Any],
+    others: Callable[[Reader], Mapping[str, Any]],
     X: Any,
     y: NDArray[Any],
     classes: NDArray[Any],
@@ -145,36 +155,30 @@ def _predicted(
     keeps_model: bool,
 ) -> Fold:
     train, test = split
-    predicted, probability, models = {}, {}, []
+    known, new = rows_of(X, train), rows_of(X, test)
     # The page speaks of the columns of the whole table.
     with collected_warnings(hidden=ColumnWarning):
-        fits = _fitted_methods(estimator, rows_of(X, train), y[train], rows_of(X, test))
-        for name, method, rows in fits:
-            models.append(method)
-            # Prediction and probability need not have the same largest class. Classes are sorted,
-            # so that the place of a label is found by bisection.
-            predicted[name] = np.searchsorted(classes, method.predict(rows))
-            # A fold need not hold every class: probabilities go to the places of those it had.
-            probability[name] = np.zeros((len(test), len(classes)))
-            places = np.searchsorted(classes, method.classes_)
-            probability[name][:, places] = method.predict_proba(rows)
-    return Fold(test, predicted, probability, models[0] if keeps_model else None)
+        fits = {name: clone(model).fit(known, y[train]) for name, model in models.items()}
+        probability = {name: _probability(fit, new, classes) for name, fit in fits.items()}
+        # The others learn from what the first model reads, after the same first steps.
+        first = next(iter(fits.values()))
+        last = last_step(first)
+        known, new = (read_table(last, as_last_step_gets(first, rows)) for rows in (known, new))
+        for name, other in others(last.column_reader_).items():
+            probability[name] = _probability(other.fit(known, y[train]), new, classes)
+    return Fold(test, probability, first if keeps_model else None)
 
 
-def _fitted_methods(
-    estimator: Any, X: Any, y: NDArray[Any], new: Any
-) -> Iterator[tuple[str, Any, Any]]:
-    """The model and what it is held against: name, fit, and new samples as the fit takes them."""
-    model = clone(estimator).fit(X, y)
-    last = last_step(model)
-    yield type(last).__name__, model, new
-    # The others learn from what the model reads, after the same first steps.
-    known, new = (read_table(last, as_last_step_gets(model, rows)) for rows in (X, new))
-    for name, other in baselines(last.column_reader_).items():
-        yield name, other.fit(known, y), new
+def _probability(fitted: Any, X: Any, classes: NDArray[Any]) -> Array:
+    """Of all classes; a fold need not hold every one, and those it lacks have 0."""
+    known = fitted.predict_proba(X)
+    probability = np.zeros((len(known), len(classes)))
+    # Classes are sorted, so that the place of a label is found by bisection.
+    probability[:, np.searchsorted(classes, fitted.classes_)] = known
+    return probability
 
 
-def baselines(reader: Reader) -> dict[str, Pipeline]:
+def baselines(reader: Reader, seed: int = SEED) -> dict[str, Pipeline]:
     """Simple methods by name, not fitted, for values as `reader` reads them.
 
     Numbers in standard deviations from their mean, which stands where one is missing; a column of
@@ -194,20 +198,24 @@ def baselines(reader: Reader) -> dict[str, Pipeline]:
            [ 0. ,  0. ,  1. ],
            [ 0. ,  0. ,  0. ]])
     """
-    nominal = np.flatnonzero(reader.is_used & reader.is_nominal)
-    levels = [np.arange(reader.n_levels[j], dtype=np.float64) for j in nominal]
-    encoder = make_column_transformer(
-        (
-            make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0)),
-            np.flatnonzero(reader.is_used & ~reader.is_nominal),
-        ),
-        (OneHotEncoder(categories=levels, handle_unknown="ignore", sparse_output=False), nominal),
-    )
+    scaled = make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0))
+    encoder = prepared(reader, scaled)
+    forest = RandomForestClassifier(random_state=seed)
     return {
         "logistic regression": make_pipeline(encoder, LogisticRegression(max_iter=5_000)),
-        "random forest": make_pipeline(encoder, RandomForestClassifier(random_state=SEED)),
+        "random forest": make_pipeline(encoder, forest),
         "the largest class": make_pipeline(encoder, DummyClassifier(strategy="most_frequent")),
     }
+
+
+def prepared(reader: Reader, numbers: Any) -> ColumnTransformer:
+    """A column of 0 and 1 for every level; numbers after a step of their own."""
+    nominal = np.flatnonzero(reader.is_used & reader.is_nominal)
+    levels = [np.arange(reader.n_levels[j], dtype=np.float64) for j in nominal]
+    return make_column_transformer(
+        (numbers, np.flatnonzero(reader.is_used & ~reader.is_nominal)),
+        (OneHotEncoder(categories=levels, handle_unknown="ignore", sparse_output=False), nominal),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +242,7 @@ class HeldOut:
         shape = (len(codes), folds[0].probability[name].shape[1])
         votes, probability = np.zeros(shape), np.zeros(shape)
         for fold in folds:
-            votes[fold.test, fold.predicted[name]] += 1
+            votes[fold.test, fold.predicted(name)] += 1
             probability[fold.test] += fold.probability[name]
         is_seen = votes.any(axis=1)
         # A splitter of the user may hold a sample out more than once, or never.

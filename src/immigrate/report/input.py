@@ -14,9 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
 from immigrate.checks import meant_name
-from immigrate.durations import is_wide
 from immigrate.estimators import InteractionTest
-from immigrate.estimators.immigrate_cv import default_model, words_of_screen
+from immigrate.estimators.immigrate_cv import default_model, is_wide, words_of_screen
 from immigrate.estimators.interaction_test import fitted_on_table
 from immigrate.kinds.column import Content
 from immigrate.outcomes import read_classes, warn_of_other_order

@@ -25,8 +25,8 @@ CHOSEN = ("sigma_", "rule_", "penalty_", "converged_")
 def summary(context: Context) -> dict[str, Any]:
     """Size and classes of the table, settings and choices of the model, versions."""
     return {
-        "model": model_summary(context),
         "data": data_summary(context),
+        "model": model_summary(context),
         "software": [
             {"name": "immigrate", "version": __version__},
             {"name": "Python", "version": platform.python_version()},
@@ -37,7 +37,9 @@ def summary(context: Context) -> dict[str, Any]:
 
 def model_summary(context: Context) -> dict[str, Any]:
     """Settings, what the fit chose, and what it warned of."""
-    model = context.model
+    model, choices = context.model, words_of_test(context.unfitted_test)
+    if context.choice:
+        choices.insert(0, context.choice)
     chosen = {name: getattr(model, name) for name in CHOSEN if hasattr(model, name)}
     path: list[dict[str, Any]] = []
     if hasattr(model, "scores_path_"):
@@ -53,10 +55,7 @@ def model_summary(context: Context) -> dict[str, Any]:
         },
         "has_moved": bool(chosen.get("converged_", True) or len(model.objective_path_) > 1),
         "warnings": context.warned,
-        "choices": [
-            *([context.choice] if context.choice else []),
-            *words_of_test(context.unfitted_test),
-        ],
+        "choices": choices,
         "n_screened": model.column_reader_.is_used.sum() - model.get_support().sum(),
         "path": path,
     }

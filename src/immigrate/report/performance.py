@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import confusion_matrix, roc_curve
 
-from immigrate.progress import collected_warnings
-from immigrate.report.folds import Fold, HeldOut, accuracy, predicted_folds, splits_of
+from immigrate.progress import collected_warnings, print_line
+from immigrate.report.folds import Fold, HeldOut, accuracy, baselines, predicted_folds, splits_of
 from immigrate.report.input import Context, ReportInput, as_last_step_gets, last_step
 from immigrate.scikit_learn import rows_of
 from immigrate.table import ColumnWarning
@@ -28,15 +28,15 @@ def summary(context: Context) -> dict[str, Any]:
     splits = splits_of(given, context.cv)
     if splits is None:
         return {"performance": None}
-    folds = list(
-        predicted_folds(
-            context.estimator, given, splits, n_jobs=context.n_jobs, verbose=context.verbose
-        )
-    )
-    held_out = {name: HeldOut.of(folds, name, codes) for name in folds[0].predicted}
-    measures = {name: one.measures() for name, one in held_out.items()}
-    name, found = next(iter(held_out.items()))
-    by_fold = [np.mean(fold.predicted[name] == codes[fold.test]) for fold in folds]
+    name, folds = type(context.model).__name__, []
+    models = {name: context.estimator}
+    for fold in predicted_folds(models, baselines, given, splits, n_jobs=context.n_jobs):
+        folds.append(fold)
+        if context.verbose:
+            print_line(f"cross-validation: fold {len(folds)} of {len(splits)}")
+    held_out = {method: HeldOut.of(folds, method, codes) for method in folds[0].probability}
+    measures, found = {method: one.measures() for method, one in held_out.items()}, held_out[name]
+    by_fold = [np.mean(fold.predicted(name) == codes[fold.test]) for fold in folds]
     counts, labels = np.bincount(codes), [str(label) for label in given.outcome.classes]
     return {
         "performance": {
@@ -105,31 +105,33 @@ def explained_rows(given: ReportInput, fold: Fold, name: str) -> list[dict[str, 
     if not hasattr(model, "explain"):
         return []
     probability, codes = fold.probability[name], given.outcome.codes[fold.test]
-    is_right = fold.predicted[name] == codes
+    is_right = fold.predicted(name) == codes
     chosen = telling_rows(probability.max(axis=1), is_right)
     with collected_warnings(hidden=ColumnWarning):
         rows = as_last_step_gets(fold.model, rows_of(given.X, fold.test[chosen]))
         explanation = model.explain(rows)
-    parts = explanation.parts
-    return [
-        {
-            "row": fold.test[i],
-            "why": "least sure"
-            if k == len(chosen) - 1 and k
-            else "surest right"
-            if is_right[i]
-            else "surest wrong",
-            "true": str(given.outcome.classes[codes[i]]),
-            "predicted": str(explanation.predicted[k]),
-            "against": str(explanation.against[k]),
-            "margin": explanation.margin[k],
-            "probability": probability[i].max(),
-            "parts": _largest_parts(parts[parts["row"] == k]),
-            "n_parts": explanation.values.shape[1],
-            "words": explanation.summary(k),
-        }
-        for k, i in enumerate(chosen)
-    ]
+    parts, explained = explanation.parts, []
+    for k, i in enumerate(chosen):
+        own = parts.loc[parts["row"] == k, ["feature_1", "feature_2", "kind", "part"]]
+        largest = own.head(MOST_PARTS).to_dict("records")
+        if len(own) > MOST_PARTS:
+            rest = own["part"].iloc[MOST_PARTS:].sum()
+            largest.append({"feature_1": None, "feature_2": None, "kind": "rest", "part": rest})
+        why = "surest right" if is_right[i] else "surest wrong"
+        explained.append(
+            {
+                "row": fold.test[i],
+                "why": "least sure" if k == len(chosen) - 1 and k else why,
+                "true": str(given.outcome.classes[codes[i]]),
+                "predicted": str(explanation.predicted[k]),
+                "against": str(explanation.against[k]),
+                "margin": explanation.margin[k],
+                "probability": probability[i].max(),
+                "parts": largest,
+                "n_parts": len(own),
+            }
+        )
+    return explained
 
 
 def telling_rows(sureness: np.ndarray, is_right: np.ndarray) -> list[int]:
@@ -145,13 +147,3 @@ def telling_rows(sureness: np.ndarray, is_right: np.ndarray) -> list[int]:
     order = np.argsort(-sureness, kind="stable")
     right, wrong = order[is_right[order]], order[~is_right[order]]
     return list(dict.fromkeys([*right[:1].tolist(), *wrong[:1].tolist(), int(order[-1])]))
-
-
-def _largest_parts(parts: Any) -> list[dict[str, Any]]:
-    """The largest parts of one row by name, and the sum of the others."""
-    columns = ["feature_1", "feature_2", "kind", "part"]
-    named: list[dict[str, Any]] = parts[columns].head(MOST_PARTS).to_dict("records")
-    if len(parts) > MOST_PARTS:
-        rest = parts["part"].iloc[MOST_PARTS:].sum()
-        named.append({"feature_1": None, "feature_2": None, "kind": "rest", "part": rest})
-    return named
