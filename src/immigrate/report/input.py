@@ -164,8 +164,7 @@ def fitted_and_tested(
     if verbose:
         print_line(f"fit of {type(last_step(estimator)).__name__} on all samples")
     fitted, warned = fitted_clone(estimator, given, n_jobs)
-    model = last_step(fitted)
-    reader = model.column_reader_
+    model, reader = last_step(fitted), last_step(fitted).column_reader_
     values = read_table(model, as_last_step_gets(fitted, given.X))
     # Columns that are no features are not in the model, and are not tested either.
     table = Table.of_values(reader, values, given.outcome).features(reader.is_used)

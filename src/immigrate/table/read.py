@@ -24,7 +24,7 @@ from immigrate.progress import print_line, warn_user
 from immigrate.scikit_learn import is_table_wanted
 from immigrate.table.notes import Note, Reason, column_ranges, in_order, messages, warn_of
 from immigrate.table.open import OPENERS, Opened, opened
-from immigrate.table.table import Reader, Table, check_opened, first_reading
+from immigrate.table.table import FirstReading, Reader, Table, check_opened, first_reading
 from immigrate.table.weights import anchor_weights
 
 FLOATS = (np.float64, np.float32)
@@ -115,22 +115,7 @@ def read_training_table(
     # An estimator on which scikit-learn may write in place of the true one.
     stand_in = object.__new__(type(estimator))
     vars(stand_in).update(vars(estimator))
-    finite: dict[str, Any] = {"ensure_all_finite": False, "ensure_min_samples": 2}
-    if isinstance(source, Opened) and (source.is_frame or source.values is None):
-        first = first_reading(source, categorical_features, circular_features)
-        given: Any = first.values
-        if source.header is not None:
-            given = pd.DataFrame(given, columns=source.header, copy=False)
-        _, y = validate_data(stand_in, given, y, dtype=FLOATS, **finite)
-    else:
-        # scikit-learn first: it refuses what is no table, and gives floats without a copy.
-        given = source.values if isinstance(source, Opened) else source
-        values, y = validate_data(stand_in, given, y, dtype=FLOATS, **finite)
-        check_opened(source)
-        # Floats would hide that an array held flags.
-        is_flags = getattr(given, "dtype", None) == np.bool_
-        source = source if is_flags else replace(source, values=values)
-        first = first_reading(source, categorical_features, circular_features)
+    first, y = _first_reading(source, y, stand_in, categorical_features, circular_features)
     reader, low, high, has_gap = first.reader, first.low, first.high, first.has_gap
     check_values(
         first.values,
@@ -162,6 +147,29 @@ def read_training_table(
         labels if name is None else replace(labels, name=str(name)),
         feature_names=getattr(stand_in, "feature_names_in_", None),
     )
+
+
+def _first_reading(
+    source: Any, y: Any, stand_in: Any, categorical_features: Any, circular_features: Any
+) -> tuple[FirstReading, Any]:
+    """The columns as they are read, and the label as scikit-learn checks it."""
+    finite: dict[str, Any] = {"ensure_all_finite": False, "ensure_min_samples": 2}
+    if isinstance(source, Opened) and (source.is_frame or source.values is None):
+        first = first_reading(source, categorical_features, circular_features)
+        given: Any = first.values
+        if source.header is not None:
+            given = pd.DataFrame(given, columns=source.header, copy=False)
+        _, y = validate_data(stand_in, given, y, dtype=FLOATS, **finite)
+    else:
+        # scikit-learn first: it refuses what is no table, and gives floats without a copy.
+        given = source.values if isinstance(source, Opened) else source
+        values, y = validate_data(stand_in, given, y, dtype=FLOATS, **finite)
+        check_opened(source)
+        # Floats would hide that an array held flags.
+        is_flags = getattr(given, "dtype", None) == np.bool_
+        source = source if is_flags else replace(source, values=values)
+        first = first_reading(source, categorical_features, circular_features)
+    return first, y
 
 
 def read_table(estimator: Any, X: Any, *, allow_nan: bool = True) -> NDArray[Any]:
