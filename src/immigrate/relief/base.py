@@ -122,7 +122,7 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
         -------
         ndarray of shape (n_samples, n_selected), or data frame
             Numbers as they are, circular ones within one period, and an array of objects where
-        text or categories are among them.
+            text or categories are among them.
             With ``set_output(transform="pandas")`` a data frame keeps the types of its columns.
         """
         check_is_fitted(self)
