@@ -5,6 +5,7 @@ import pytest
 
 from immigrate.additive.levels import feature_levels
 from immigrate.interactions.words import Side, feature_direction, pair_direction
+from immigrate.kinds import Nominal, Number
 
 ONES = np.ones(80)
 GRID = np.linspace(-1, 1, 80)
@@ -13,12 +14,12 @@ X, Y = RNG.permutation(GRID), RNG.permutation(GRID)
 
 
 def number(x, name):
-    return Side(name, feature_levels(x, ONES), str)
+    return Side(name, feature_levels(x, ONES), str, Number())
 
 
 def nominal(code, name):
     levels = feature_levels(code.astype(float), ONES, is_nominal=True)
-    return Side(name, levels, lambda level: "abcdef"[int(levels.value[level])])
+    return Side(name, levels, lambda level: "abcdef"[int(levels.value[level])], Nominal())
 
 
 def far(x):
@@ -114,7 +115,7 @@ def test_an_effect_on_a_few_samples_is_an_effect():
 def test_missing_values_and_weights_count_as_they_should():
     code = np.where(np.arange(80) < 8, np.nan, np.arange(80) % 2)
     levels = feature_levels(code, ONES, is_nominal=True)
-    side = Side("flag", levels, lambda level: "ab"[int(levels.value[level])])
+    side = Side("flag", levels, lambda level: "ab"[int(levels.value[level])], Nominal())
     f = np.where(np.isnan(code), 100.0, np.where(code == 1, 1.0, -1.0))
     assert feature_direction(f, ONES, side) == "where flag is b"
     # All of the weight on the samples where it is the other way round.
