@@ -182,18 +182,11 @@ class Effects:
 def level_text(table: Table, column: int, levels: Levels) -> Callable[[int], str]:
     """What a level of a column is called."""
     kind, x = table.reader.kinds[column], table.values[:, column]
-    names = kind.level_names
     if np.isnan(x).any() and np.all(levels.code >= 0):
         # One value or missing: levels are 0 where it is missing and 1.
-        one = np.nanmin(x)
-        known = str(names[int(one)]) if len(names) else kind.text(one)
+        known = kind.text(np.nanmin(x))
         return lambda place: known if place else "missing"
-
-    def text(place: int) -> str:
-        value = levels.value[place]
-        return str(names[int(value)]) if len(names) else kind.text(value)
-
-    return text
+    return lambda place: kind.text(levels.value[place])
 
 
 def findings_of(

@@ -8,7 +8,7 @@ gives the sentence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from immigrate.additive.null_model import AdditiveModel
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.adjustments import Adjustment, adjustment_of
 from immigrate.interactions.question import ORDER_NAMES
-from immigrate.kinds import Kind
+from immigrate.kinds import Kind, Number
 from immigrate.outcomes import Labels
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Side:
     name: str
     levels: Levels
     level_name: Callable[[int], str]
-    kind: Kind
+    kind: Kind = field(default_factory=Number)
 
     @property
     def has_levels(self) -> bool:

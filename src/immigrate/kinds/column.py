@@ -119,8 +119,9 @@ class Kind:
         return False
 
     def text(self, value: float) -> str:
-        """A number as the user would write it."""
-        return f"{value:g}"
+        """What a value is called: the name of a level, or the number as the user writes it."""
+        names = self.level_names
+        return str(names[int(value)]) if 0 <= value < len(names) else f"{value:g}"
 
     @property
     def level_names(self) -> Levels:

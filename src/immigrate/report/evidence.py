@@ -230,10 +230,8 @@ def drawn_column(table: Table, j: int, rows: Codes) -> dict[str, Any]:
     if not table.reader.is_nominal[j] and len(used) > MOST_LEVELS:
         return {"levels": None, "values": drawn}
     kind = table.reader.kinds[j]
-    names = kind.level_names
     return {
-        # The name of a level; a number where it has none.
-        "levels": [str(names[int(u)]) if 0 <= u < len(names) else kind.text(u) for u in used],
+        "levels": [kind.text(u) for u in used],
         "values": [
             None if np.isnan(v) else k for v, k in zip(drawn, np.searchsorted(used, drawn))
         ],

@@ -122,11 +122,6 @@ class Reader:
         first = first_reading(source, categorical_features, circular_features)
         return first.reader, first.used_values()
 
-    @property
-    def level_names(self) -> list[Levels]:
-        """What the values of each column are called; nothing for numbers."""
-        return [kind.level_names for kind in self.kinds]
-
     def features(self, mask: Mask) -> Reader:
         """The reader of some of the columns."""
         chosen = np.flatnonzero(mask).tolist()
