@@ -9,8 +9,8 @@ a penalty: a proximal map in place of the projection, and a value that joins the
 
 A cone is said by two things: what single elements may be (`Elements`), and whether the matrix has
 to be positive semi-definite. Its projection, the penalties on top of it and their splitting are
-composed of these two, so that a cone that is added to `MATRIX_SETS` works with every penalty and
-every solver. A step that is no projection, as "clip", says so by its `stand_in`.
+composed of these two, so that such a cone works with every penalty and every solver once it stands
+in `MATRIX_SETS`. A step that is no projection, as "clip", says so by its `stand_in`.
 """
 
 from __future__ import annotations

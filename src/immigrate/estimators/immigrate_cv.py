@@ -28,8 +28,8 @@ from immigrate.margin.encoding import Columns, Encoding
 from immigrate.margin.model import MarginModel, chosen_encoding
 from immigrate.margin.options import FitOptions
 from immigrate.margin.path import (
+    FitWithoutPairs,
     PathPoint,
-    WithoutPairs,
     finished,
     path_of_strengths,
     path_solver,
@@ -275,7 +275,7 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
         for task in tasks_of(options, table, n_paths * STEPS_OF_PATH):
             sigmas = sigma_grid(self.sigmas, task.references, task.start)
             offered = penalties
-            begun: list[WithoutPairs] = []
+            begun: list[FitWithoutPairs] = []
             if isinstance(offered, PenaltyPath):
                 offered, begun = path_of_strengths(task, offered, sigmas)
             choices = Choices(sigmas, offered, self.rules, self.temperatures)

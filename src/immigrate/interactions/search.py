@@ -156,7 +156,7 @@ def first_round(search: Search, model: NullModel, question: Question) -> Round:
     if not is_scanned:
         terms = among.terms()
         result = exact_results(design, terms, contrasts, search.run, with_effects=among.order == 2)
-        return _sorted(terms, result, np.ones(len(terms), dtype=bool), n_tests)
+        return _round_of(terms, result, np.ones(len(terms), dtype=bool), n_tests)
     if search.adjustment.draws is not None:
         raise ValueError(
             f"adjust={search.adjustment.name!r} needs the exact p-value of every term; with "
@@ -177,10 +177,10 @@ def first_round(search: Search, model: NullModel, question: Question) -> Round:
         smallest_null_log_p=exact.smallest_null_log_p,
         effects=exact.effects,
     )
-    return _sorted(scanned.terms, result, np.arange(len(scanned.terms)) < count, n_tests)
+    return _round_of(scanned.terms, result, np.arange(len(scanned.terms)) < count, n_tests)
 
 
-def _sorted(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) -> Round:
+def _round_of(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) -> Round:
     """The terms in order of evidence, those with an exact p-value first."""
     # The last key is the first to count: exact p-values come before approximate ones.
     order = np.lexsort((result.log_p, ~is_exact))
@@ -233,7 +233,7 @@ def one_by_one(search: Search, model: NullModel, tested: Round) -> tuple[list[Fo
         # The term that was found is no test any more; all others still count, listed or not.
         contrasts = model.contrasts(search.adjustment.draws)
         result = exact_results(model.design, terms, contrasts, search.run)
-        tested = _sorted(terms, result, np.ones(len(terms), dtype=bool), n_left)
+        tested = _round_of(terms, result, np.ones(len(terms), dtype=bool), n_left)
     return found, model
 
 

@@ -1,4 +1,4 @@
-"""One column of any container, before anybody decides what its values mean."""
+"""One column of any container, and what a kind of column has to say."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class Column:
 class Kind:
     """What the values of a column mean to a model, and how they are read.
 
-    A subclass stands in a file of this package and in the list of its `KINDS`.
+    A subclass stands in a file of this package and in the list of its `KINDS`: that is all of
+    reading. Differences of its values stand in `core/differences`, its functions in the test in
+    `additive/basis`, its words in `interactions/words`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The road of a fit: tasks, weights at one sigma or along a path, and the model that is kept.
+"""The road of a fit at one sigma (`fitted`), and the fits along a path, of which CV keeps one.
 
 A path goes along sigma and, at each, along the strength of a penalty. Every fit starts from a
 neighbour that is solved:
@@ -215,7 +215,7 @@ class PathPoint:
         return MarginModel.of(references, self.kept, self.sigma, rule, self.penalty)
 
 
-class WithoutPairs(NamedTuple):
+class FitWithoutPairs(NamedTuple):
     """What the search for the largest strength of a penalty leaves to the path, at one sigma."""
 
     at_start: MarginPass
@@ -226,7 +226,7 @@ def weight_path(
     task: Task,
     solver: Solver,
     choices: Choices,
-    begun: Sequence[WithoutPairs] = (),
+    begun: Sequence[FitWithoutPairs] = (),
     *,
     verbose: bool = False,
 ) -> Iterator[PathPoint]:
@@ -236,7 +236,7 @@ def weight_path(
     sigma from the next stronger penalty, and where the task is warm from the sigma before.
     `begun` has a fit for each sigma, from which those with penalties begin.
     """
-    groups = neighbours_of(choices.penalties)
+    groups = fits_by_kind(choices.penalties)
     # The first solution of each group at the sigma before, and that sigma.
     before: list[tuple[float, Solution] | None] = [None] * len(groups)
     for place, sigma in enumerate(choices.sigmas):
@@ -268,24 +268,24 @@ def weight_path(
             yield PathPoint(sigma, penalty, weight_set, solution, kept)
 
 
-class Neighbour(NamedTuple):
+class SharedFit(NamedTuple):
     """A fit along strengths: its penalty, and the places of the choices that it serves."""
 
     penalty: Penalty | None
     places: list[int]
 
 
-def neighbours_of(penalties: Sequence[Penalty | None]) -> list[list[Neighbour]]:
+def fits_by_kind(penalties: Sequence[Penalty | None]) -> list[list[SharedFit]]:
     """Penalties of one kind, the strongest first; all that cost nothing are one fit.
 
     What is pruned afterwards is solved as without a penalty, and that once.
     """
-    kinds: dict[object, list[Neighbour]] = {}
+    kinds: dict[object, list[SharedFit]] = {}
     for i, penalty in enumerate(penalties):
         if isinstance(penalty, PricedPenalty) and penalty.is_priced:
-            kinds.setdefault(penalty.kind, []).append(Neighbour(penalty, [i]))
+            kinds.setdefault(penalty.kind, []).append(SharedFit(penalty, [i]))
         else:
-            kinds.setdefault(None, [Neighbour(None, [])])[0].places.append(i)
+            kinds.setdefault(None, [SharedFit(None, [])])[0].places.append(i)
     return [
         sorted(group, key=lambda one: -getattr(one.penalty, "strength", 0.0))
         for group in kinds.values()
@@ -328,7 +328,7 @@ def print_solution(sigma: float, penalty: Penalty | None, solution: Solution) ->
 
 def path_of_strengths(
     task: Task, path: PenaltyPath, sigmas: Sequence[float]
-) -> tuple[list[Penalty | None], list[WithoutPairs]]:
+) -> tuple[list[Penalty | None], list[FitWithoutPairs]]:
     """Penalties of falling strength for the table of a task, and where their fits begin.
 
     The largest strength is that at which the first pair enters a fit without pairs.
@@ -345,7 +345,7 @@ def path_of_strengths(
             found = solver.solution(task.problem, task.start, sigma, weight_set, known=at_start)
             at = found.last_pass or task.problem.evaluate(found.weights, sigma)
             assert at.gradient is not None
-            begun.append(WithoutPairs(at_start, replace(found, last_pass=at)))
+            begun.append(FitWithoutPairs(at_start, replace(found, last_pass=at)))
             unit = norm(at_start.gradient)
             price = penalty.entering_price(-at.gradient, cone, owner)
             # Where nothing tells the classes apart there is no gradient, and no pair ever enters.

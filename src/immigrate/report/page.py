@@ -27,10 +27,13 @@ PANELS = {
     "evidence": evidence,
     "performance": performance,
     "model": model,
-    # Made of what the others found; they stand above them.
+    # Made of what the others found, and first on the page.
     "answers": answers,
 }
-"""Each has a template, and a script where it draws, of its name; here in the order of the work."""
+"""Each has a template, and a script where it draws, of its name.
+
+They work in this order, and may use what those before found (`Context.found`).
+"""
 
 FOLDER = resources.files("immigrate.report")
 FORMAT = 1

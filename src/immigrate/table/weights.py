@@ -84,7 +84,9 @@ def class_weights(labels: Labels, class_weight: Any) -> Array:
 
 def sample_counts(labels: Labels, values: NDArray[Any], sample_weight: Any) -> SampleWeight:
     """How often each sample was seen; refuses what leaves nothing to compare."""
-    weight = _counts(checked_sample_weight(sample_weight, values))
+    weight = np.ones(len(values))
+    if sample_weight is not None:
+        weight = _counts(checked_sample_weight(sample_weight, values))
     if labels.numbers is not None:
         _check_numbers(labels.numbers, weight)
         return SampleWeight(weight, "count")
