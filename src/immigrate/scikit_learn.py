@@ -24,7 +24,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, _check_sample_weight
 
 from immigrate._version import __version__
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array
 from immigrate.progress import warn_user
 
 # Where `make docs` is published; nothing else in the library knows.
@@ -153,15 +153,5 @@ def is_table_wanted(transformer: Any) -> bool:
     return bool(_get_output_config("transform", transformer)["dense"] != "default")
 
 
-def rows_of(X: Any, rows: Codes) -> Any:
-    """Some rows of an array or of a data frame of any library.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from immigrate.scikit_learn import rows_of
-    >>> rows_of(np.array([[1], [2], [3]]), np.array([2, 0]))
-    array([[3],
-           [1]])
-    """
-    return _safe_indexing(X, rows)
+rows_of = _safe_indexing
+"""Some rows of an array or of a data frame of any library: ``rows_of(X, rows)``."""

@@ -108,14 +108,11 @@ def read_training_table(
     (array([[1., 2., 3., 4.],
            [0., 1., 1., 0.]]), ('f', 'm'))
     """
-    source, name = opened(X), getattr(y, "name", None)
-    warn_of_other_order(X, y)
-    # Labels first: the error of scikit-learn for a missing one does not say what to do.
-    y = None if y is None else plain_labels(y)
+    name = getattr(y, "name", None)
     # An estimator on which scikit-learn may write in place of the true one.
     stand_in = object.__new__(type(estimator))
     vars(stand_in).update(vars(estimator))
-    first, y = _first_reading(source, y, stand_in, categorical_features, circular_features)
+    first, y = _first_reading(X, y, stand_in, categorical_features, circular_features)
     reader, low, high, has_gap = first.reader, first.low, first.high, first.has_gap
     check_values(
         first.values,
@@ -150,9 +147,13 @@ def read_training_table(
 
 
 def _first_reading(
-    source: Any, y: Any, stand_in: Any, categorical_features: Any, circular_features: Any
+    X: Any, y: Any, stand_in: Any, categorical_features: Any, circular_features: Any
 ) -> tuple[FirstReading, Any]:
     """The columns as they are read, and the label as scikit-learn checks it."""
+    source = opened(X)
+    warn_of_other_order(X, y)
+    # Labels first: the error of scikit-learn for a missing one does not say what to do.
+    y = None if y is None else plain_labels(y)
     finite: dict[str, Any] = {"ensure_all_finite": False, "ensure_min_samples": 2}
     if isinstance(source, Opened) and (source.is_frame or source.values is None):
         first = first_reading(source, categorical_features, circular_features)
