@@ -1,4 +1,4 @@
-"""What the library says while it works: warnings, and progress where `verbose` asks for it."""
+"""What stands round a fit, and what is said meanwhile: warnings, and progress."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -205,6 +206,43 @@ def reporting_progress(line: ProgressLine | None) -> Iterator[None]:
         _stages.set(stages)
         if line is not None:
             line.end()
+
+
+@contextmanager
+def fitting(estimator: Any) -> Iterator[None]:
+    """Stands round the body of every `fit`: it ends whole or not at all, and says where it is.
+
+    After an error, or Ctrl-C between two assignments, the estimator is the one that it was before.
+    A fit that takes long reports its progress, unless `verbose` says more.
+
+    Parameters
+    ----------
+    estimator : estimator
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> from immigrate.progress import fitting
+    >>> class Mean(BaseEstimator):
+    ...     def fit(self, X, y=None):
+    ...         with fitting(self):
+    ...             self.sum_ = sum(X)
+    ...             self.mean_ = self.sum_ / len(X)
+    ...         return self
+    >>> model = Mean().fit([1.0, 3.0])
+    >>> model.fit([])
+    Traceback (most recent call last):
+    ZeroDivisionError: division by zero
+    >>> model.sum_
+    4.0
+    """
+    before = dict(vars(estimator))
+    try:
+        with reporting_progress(None if getattr(estimator, "verbose", False) else ProgressLine()):
+            yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from immigrate.arrays import Array
 from immigrate.checks import check_count, check_option
 from immigrate.core.cones import WeightSet
 from immigrate.durations import STEPS_OF_FIT, STEPS_OF_PATH
-from immigrate.estimators.base import ReferenceClassifier, fitting, is_lazy, lazily
+from immigrate.estimators.base import ReferenceClassifier, is_lazy, lazily
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.choice import TEMPERATURES, Choices, Selection, Split, check_judged
@@ -26,7 +26,7 @@ from immigrate.margin.problem import Task
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.references import References
 from immigrate.margin.sigma import sigma_grid
-from immigrate.progress import print_line, report_progress, warn_user
+from immigrate.progress import fitting, print_line, report_progress, warn_user
 from immigrate.solvers import Problem, Solution
 from immigrate.solvers.boosting import Learner, Trainer, Variant, boosted, resolved_variant
 

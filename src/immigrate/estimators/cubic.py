@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count, check_option
 from immigrate.core.forms import Cubic
-from immigrate.estimators.base import MarginClassifier, fitting
+from immigrate.estimators.base import MarginClassifier
 from immigrate.estimators.weight_matrix import without_rounding
 from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.model import RULES
@@ -20,6 +20,7 @@ from immigrate.margin.path import fitted
 from immigrate.margin.penalties import L1, penalty_of_triples
 from immigrate.margin.references import References
 from immigrate.margin.triples import NAMES, dense_tensor
+from immigrate.progress import fitting
 from immigrate.scikit_learn import checked_feature_names
 from immigrate.solvers import Solver, resolved_solver
 

@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array
 from immigrate.checks import check_option
 from immigrate.core.cones import share
-from immigrate.estimators.base import MarginClassifier, fitting
+from immigrate.estimators.base import MarginClassifier
 from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import VectorOptions
 from immigrate.margin.path import fitted
 from immigrate.margin.screen import DEFAULT_SIGMA
+from immigrate.progress import fitting
 from immigrate.solvers import Solver, resolved_solver
 
 

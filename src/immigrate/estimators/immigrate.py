@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from immigrate.checks import check_option
-from immigrate.estimators.base import MarginClassifier, fitting
+from immigrate.estimators.base import MarginClassifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.model import RULES
@@ -13,6 +13,7 @@ from immigrate.margin.options import FitOptions
 from immigrate.margin.path import fitted
 from immigrate.margin.penalties import Penalty, named_penalty, resolved_penalty
 from immigrate.margin.screen import Screen, resolved_screen
+from immigrate.progress import fitting
 from immigrate.solvers import Solver, resolved_solver
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.checks import check_option
 from immigrate.durations import STEPS_OF_PATH
-from immigrate.estimators.base import MarginClassifier, fitting
+from immigrate.estimators.base import MarginClassifier
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.choice import (
@@ -42,6 +42,7 @@ from immigrate.margin.problem import Fit, Task
 from immigrate.margin.prototypes import as_it_predicts
 from immigrate.margin.screen import Screen
 from immigrate.margin.sigma import sigma_grid
+from immigrate.progress import fitting
 from immigrate.solvers import Descent, Stop, warn_unless_converged
 from immigrate.table import Table
 

@@ -24,7 +24,6 @@ from immigrate.checks import (
     named_position,
 )
 from immigrate.durations import announce
-from immigrate.estimators.base import fitting
 from immigrate.interactions.adjustments import adjustment_of
 from immigrate.interactions.features import feature_evidence
 from immigrate.interactions.findings import Findings, findings_of
@@ -35,7 +34,7 @@ from immigrate.interactions.words import methods_paragraph, of_the_null_model, p
 from immigrate.kernels.threads import one_blas_thread
 from immigrate.kinds.circular import chosen_periods
 from immigrate.outcomes import check_class_sizes
-from immigrate.progress import Run, print_line, report_progress
+from immigrate.progress import Run, fitting, print_line, report_progress
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Table, read_training_table
 from immigrate.table.weights import refuse_repeated, sample_counts

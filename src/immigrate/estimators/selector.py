@@ -17,14 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import FROM_DTYPE, check_count, check_finite, check_selected_count
-from immigrate.estimators.base import fitting
 from immigrate.estimators.immigrate import ImmigrateClassifier
 from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
 from immigrate.kinds.circular import chosen_periods
 from immigrate.kinds.column import Levels
 from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.screen import chosen_by_importance, importances
-from immigrate.progress import collected_warnings
+from immigrate.progress import collected_warnings, fitting
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names, checked_sample_weight
 from immigrate.table import (
     ColumnWarning,

@@ -30,11 +30,11 @@ from sklearn.utils.validation import check_is_fitted
 from immigrate.arrays import Array, Mask
 from immigrate.checks import check_finite, check_option_or_none, check_selected_count
 from immigrate.core.differences import mean_difference
-from immigrate.estimators.base import fitting
 from immigrate.kernels.layout import COMPLETE
 from immigrate.kernels.neighbours_numpy import MixedTable, Nearest, NeighbourPairs
 from immigrate.kinds.circular import arc_start, turned
 from immigrate.margin.screen import chosen_by_importance
+from immigrate.progress import fitting
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Reader, chosen_columns, read_table, read_weighted_table
 

@@ -21,10 +21,9 @@ from immigrate.arrays import Array
 from immigrate.checks import check_count, check_option
 from immigrate.core.cones import NEGLIGIBLE, norm
 from immigrate.core.forms import QUADRATIC
-from immigrate.estimators.base import fitting
 from immigrate.kernels.neighbours_numpy import Nearest
 from immigrate.kernels.threads import n_threads
-from immigrate.progress import warn_user
+from immigrate.progress import fitting, warn_user
 from immigrate.relief.base import (
     METRICS,
     MarginSelector,
