@@ -21,7 +21,7 @@ SHAPES = [(200, 5), (200, 22), (1000, 8), (1000, 30), (1000, 100), (3000, 20), (
 SIGMAS = [4.0, 0.25]
 
 WORKER = """
-import os, sys, time, numpy as np
+import inspect, os, sys, time, numpy as np
 
 clock = time.process_time if os.environ["CLOCK"] == "cpu" else time.perf_counter
 
@@ -36,7 +36,10 @@ def passes(n, p, n_threads, form):
     from immigrate.core.forms import LINEAR, QUADRATIC
     form = QUADRATIC if form == "matrix" else LINEAR
     kernel = pass_over(Pieces.of(X, y, form=form), n_threads=n_threads)
-    return kernel.margin, lambda W, s: kernel.scores_many(X, [W], [s])
+    # Threads of a prediction are an argument of it since layouts do not know them.
+    is_argument = "n_jobs" in inspect.signature(kernel.scores_many).parameters
+    threads = {"n_jobs": n_threads} if is_argument else {}
+    return kernel.margin, lambda W, s: kernel.scores_many(X, [W], [s], **threads)
 
 at = None
 for line in sys.stdin:
