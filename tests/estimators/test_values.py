@@ -54,8 +54,7 @@ PUBLIC = [
     for name in module.__all__
     if inspect.isclass(value := getattr(module, name)) and issubclass(value, BaseEstimator)
 ]
-# One more than before circular columns: `InteractionTest` names them beside categorical ones.
-MOST_PARAMETERS = 13
+MOST_PARAMETERS = 12
 # A value and the name that stands for it say the same.
 SAME = [
     (ImmigrateClassifier(solver="monotone"), ImmigrateClassifier(solver=Descent())),
@@ -92,7 +91,10 @@ def wine():
 
 
 @pytest.mark.parametrize("cls", PUBLIC, ids=lambda cls: cls.__name__)
-def test_constructors_are_short(cls):
+def test_constructors_are_short(cls, request):
+    if cls.__name__ == "InteractionTest":
+        # Since circular columns; `order` and `pairs`, which exclude each other, could be one.
+        request.applymarker(pytest.mark.xfail(strict=True, reason="has 13 parameters"))
     assert len(cls().get_params(deep=False)) <= MOST_PARAMETERS
 
 
