@@ -101,7 +101,7 @@ class Comparison:
         if not X.shape[1]:
             raise CommandError("no column is left that can be a feature.")
         circular = {k: v for k, v in (circular_features or {}).items() if k in X}
-        given = ReportInput.of(X, y)
+        given = ReportInput.of(X, y, n_jobs=jobs)
         splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
         splits = list(splitter.split(codes, codes))
         n_features = X.shape[1]
@@ -109,7 +109,7 @@ class Comparison:
             "ImmigrateClassifierCV": default_model(n_features, circular),
             "BoostedImmigrateClassifier": default_model(n_features, circular, boosted=True),
         }
-        found = predicted_folds(models, partial(peers, seed=seed), given, splits, n_jobs=jobs)
+        found = predicted_folds(models, partial(peers, seed=seed), given, splits)
         rows = []
         for k, fold in enumerate(found):
             rows += [_scored(fold, k, name, codes) for name in fold.probability]

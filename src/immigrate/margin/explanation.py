@@ -269,15 +269,15 @@ class WeighedMargin(NamedTuple):
         if self.rule == "distance":
             # The expected distance has no entropy, so that its parts alone are the margin.
             crowding, free_energy = np.zeros_like(crowding), distance
-        slope = self.slope[rows]
-        per_row = slope.reshape(-1, *[1] * (terms.ndim - 1))
+        slope, share = self.slope[rows], self.share
+        terms = slope.reshape(-1, *[1] * (terms.ndim - 1)) * terms
         return MarginParts(
-            per_row * terms,
+            terms,
             slope * crowding,
             slope * distance,
             slope * free_energy,
-            self.share * coupling,
-            self.share * q,
+            share * coupling,
+            share * q,
         )
 
 

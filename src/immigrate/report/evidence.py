@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from immigrate.arrays import Array, Codes, Mask
+from immigrate.arrays import Codes
 from immigrate.estimators import InteractionTest
 from immigrate.interactions.adjustments import adjustment_of
 from immigrate.interactions.pair_effect import pair_effect
@@ -30,6 +30,7 @@ MOST_ROWS, MOST_VALUES = 1_000, 150_000
 MOST_LEVELS = 12
 SEED = 0
 
+# Names of columns on the page, and in the tables of the test.
 EVIDENCE = {
     "p": "p_value",
     "p_adjusted": "p_adjusted",
@@ -37,6 +38,11 @@ EVIDENCE = {
     "low": "size_low",
     "high": "size_high",
     "direction": "direction",
+    "given": "p_given_others",
+    "given_adjusted": "p_given_others_adjusted",
+    "in_pair": "in_pair",
+    "is_exact": "is_exact",
+    "is_found": "is_found",
 }
 REPEATS = (
     "Some groups have more than one sample, and the test takes samples to be independent. "
@@ -47,37 +53,48 @@ REPEATS = (
 def summary(context: Context) -> dict[str, Any]:
     """The answer of the test, every feature, every pair, and what their pictures show."""
     test, model, table = context.test, context.model, context.table
-    # Samples of one group are not independent.
-    answer: dict[str, Any]
-    answer = {"why_untested": REPEATS, "why_no_pairs": "", "found": [], "shown": []}
-    is_separated = False
-    if test is not None:
-        is_separated = bool(
-            test.n_tests_
-            and test.additive_model_.deviance_explained > NEARLY_ALL
-            and test.table_["p_value"].min() > NOTHING_LEFT
-        )
-        answer = tested(test) | {"is_separated": is_separated}
-    names = [str(name) for name in table.reader.names]
+    names = np.array([str(name) for name in table.reader.names], dtype=object)
     is_used = model.column_reader_.is_used
     is_kept, importance = model.get_support()[is_used], model.feature_importances_[is_used]
     # What did not pass a screen is in the last row and column, and has no weight.
     W, row = np.pad(model.weight_matrix_, (0, 1)), np.where(is_kept, np.cumsum(is_kept) - 1, -1)
-    pairs = pair_columns(test, model, names, is_separated)
-    a, b = pairs["a"], pairs["b"]
+    if test is None:
+        # Samples of one group are not independent.
+        answer = {"why_untested": REPEATS, "why_no_pairs": "", "found": [], "shown": []}
+        # Features that are equal but for rounding stay in the order of the table.
+        order = np.argsort(-importance.round(9), kind="stable")
+        features = pd.DataFrame({"feature": names[order[is_kept[order]]]})
+        weights = model.interactions()
+        pairs = weights[weights["kind"] == "pair"]
+    else:
+        answer, features, pairs = tested(test)
+    pairs = pairs.head(MOST_LISTED)
+    place = {name: i for i, name in enumerate(names)}
+    i, a, b = (
+        column.astype(str).map(place).to_numpy(dtype=np.intp)
+        for column in (features["feature"], pairs["feature_1"], pairs["feature_2"])
+    )
+    given = {"alpha": context.unfitted_test.alpha, "settings": repr(context.unfitted_test)}
+    weight = {"weight": W[row[i], row[i]], "importance": importance[i]}
+    ends = {"names": names, "a": a, "b": b}
     return {
-        "test": answer
-        | {"alpha": context.unfitted_test.alpha, "settings": repr(context.unfitted_test)},
-        "features": feature_columns(test, names, importance, is_kept, W[row, row], is_separated),
-        "pairs": pairs | {"weight": W[row[a], row[b]]},
+        "test": answer | given,
+        "features": {"name": names[i], **evidence_columns(features), **weight},
+        "pairs": {**ends, **evidence_columns(pairs), "weight": W[row[a], row[b]]},
         "samples": drawn_samples(table, np.ravel([a, b], "F").tolist()),
-        "surfaces": surfaces(test, pairs) if test is not None and test.n_tests_ else [],
+        "surfaces": surfaces(test, a, b) if test is not None and test.n_tests_ else [],
     }
 
 
-def tested(test: InteractionTest) -> dict[str, Any]:
-    """The answer in words and in rows; how many other pairs may only mirror those found."""
-    pairs, features, alpha = test.table_, test.features_, test.alpha
+def evidence_columns(table: pd.DataFrame) -> dict[str, Any]:
+    """What a table of features or pairs holds of `EVIDENCE`; nothing, where there is no test."""
+    return {name: table[column] for name, column in EVIDENCE.items() if column in table}
+
+
+def tested(test: InteractionTest) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
+    """The answer in words and in rows, and the tables of features and of pairs."""
+    pairs, alpha = test.table_, test.alpha
+    features = test.features_.assign(is_found=test.features_["p_adjusted"] <= alpha)
     why_no_pairs = ""
     if not test.n_tests_:
         why_no_pairs = (
@@ -85,94 +102,41 @@ def tested(test: InteractionTest) -> dict[str, Any]:
             if len(features) == 1
             else "No feature varies, and so there is no pair."
         )
-    # Small in the first round, but not found: these may only mirror a pair that was.
-    is_small = (pairs["p_adjusted"] <= alpha) & ~pairs["is_found"]
-    return {
+    is_separated = bool(
+        test.n_tests_
+        and test.additive_model_.deviance_explained > NEARLY_ALL
+        and pairs["p_value"].min() > NOTHING_LEFT
+    )
+    answer = {
         "why_untested": "",
         "why_no_pairs": why_no_pairs,
         "methods": test.summary("methods"),
         "error": of_level(adjustment_of(test._fitted_as["adjust"]), alpha),
-        "shown": features[features["p_adjusted"] <= alpha].to_dict("records"),
+        "shown": features[features["is_found"]].drop(columns="is_found").to_dict("records"),
         "n_features": len(features),
         "n_pairs": test.n_tests_,
         "n_listed": min(len(pairs), MOST_LISTED),
         "found": test.selected_.to_dict("records"),
-        "n_mirrors": is_small.sum(),
+        # Small in the first round, but not found: these may only mirror a pair that was.
+        "n_mirrors": ((pairs["p_adjusted"] <= alpha) & ~pairs["is_found"]).sum(),
         "n_exact": pairs["is_exact"].sum(),
         "least_p": pairs["p_adjusted"].min(),
         "detectable_size": test.detectable_size_,
+        "is_separated": is_separated,
     }
-
-
-def feature_columns(
-    test: InteractionTest | None,
-    names: list[str],
-    importance: Array,
-    is_kept: Mask,
-    weight: Array,
-    is_separated: bool,
-) -> dict[str, Any]:
-    """Every feature, those with the strongest evidence first, with its weight."""
-    evidence: dict[str, Any] = {}
-    if test is None:
-        # Features that are equal but for rounding stay in the order of the table.
-        order = np.argsort(-importance.round(9), kind="stable")
-        order = order[is_kept[order]]
-    else:
-        found = test.features_
-        order = places_of(found["feature"], names)
-        evidence = evidence_columns(found, is_separated) | {
-            "given": found["p_given_others"],
-            "given_adjusted": found["p_given_others_adjusted"],
-            "in_pair": found["in_pair"],
-            "is_found": found["p_adjusted"] <= test.alpha,
-        }
-    return {
-        "name": [names[j] for j in order],
-        **evidence,
-        "weight": weight[order],
-        "importance": importance[order],
-    }
-
-
-def places_of(features: pd.Series[Any], names: Iterable[str]) -> Codes:
-    """Where the features of a column of names stand in the table."""
-    place = {name: i for i, name in enumerate(names)}
-    return np.array([place[str(name)] for name in features], dtype=np.intp)
-
-
-def evidence_columns(table: pd.DataFrame, is_separated: bool) -> dict[str, Any]:
-    """P-values, sizes and directions of features or pairs; no sizes where they mean nothing.
-
-    The more separated the classes the larger the log-odds, without limit: what a ridge leaves of
-    them has a size and an interval that depend on the ridge alone.
-    """
     if is_separated:
-        table = table.assign(size=np.nan, size_low=np.nan, size_high=np.nan)
-    return {name: table[column] for name, column in EVIDENCE.items()}
+        # The more separated the classes the larger the log-odds, without limit: what a ridge
+        # leaves of them has a size and an interval that depend on the ridge alone.
+        unknown = dict.fromkeys(("size", "size_low", "size_high"), np.nan)
+        features, pairs = features.assign(**unknown), pairs.assign(**unknown)
+    return answer, features, pairs
 
 
-def pair_columns(
-    test: InteractionTest | None, model: Any, names: list[str], is_separated: bool
-) -> dict[str, Any]:
-    """Every pair by evidence, those found first; features by their place in `names`."""
-    if test is None:
-        weights = model.interactions()
-        pairs = weights[weights["kind"] == "pair"].head(MOST_LISTED)
-        evidence: dict[str, Any] = {}
-    else:
-        pairs = test.table_.head(MOST_LISTED)
-        evidence = evidence_columns(pairs, is_separated)
-        evidence |= {"is_exact": pairs["is_exact"], "is_found": pairs["is_found"]}
-    a, b = (places_of(pairs[f"feature_{k}"], names) for k in (1, 2))
-    return {"names": names, "a": a, "b": b, **evidence}
-
-
-def surfaces(test: InteractionTest, pairs: dict[str, Any]) -> list[dict[str, Any]]:
+def surfaces(test: InteractionTest, first: Codes, second: Codes) -> list[dict[str, Any]]:
     """Joint effects on a grid or by levels, of as many pairs as have room."""
     rows: list[dict[str, Any]] = []
     n_values, design = 0, None
-    for a, b in zip(pairs["a"][:MOST_SURFACES].tolist(), pairs["b"][:MOST_SURFACES].tolist()):
+    for a, b in zip(first[:MOST_SURFACES].tolist(), second[:MOST_SURFACES].tolist()):
         effects = test._effect_source.measured([(a, b)], design)
         # The samples are the same for every pair, and so is what is made of their columns.
         design = effects.model.design

@@ -28,6 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.parallel import Parallel, delayed
 
 from immigrate.arrays import Array, Codes
+from immigrate.estimators.immigrate_cv import is_wide
 from immigrate.progress import collected_warnings
 from immigrate.report.input import ReportInput, as_last_step_gets, last_step
 from immigrate.scikit_learn import rows_of
@@ -35,18 +36,22 @@ from immigrate.table import ColumnWarning, Reader, read_table
 
 Split = tuple[Codes, Codes]
 Measure = dict[str, float]
+# Of wide tables, whose models are screened in every fold anew, there are fewer folds.
+FOLDS, FOLDS_OF_WIDE = 10, 5
 SEED = 0
 LEVEL = 0.95
 N_DRAWS = 4_000
 
 
-def splits_of(given: ReportInput, cv: Any) -> list[Split] | None:
+def splits_of(given: ReportInput) -> list[Split] | None:
     """Training and test samples of each fold; None where a class is too small to hold some out.
 
     A number of folds is lowered until every class has two samples to learn from, and to the number
     of groups. No group is on both sides of a fold.
     """
-    codes, groups = given.outcome.codes, given.groups
+    codes, groups, cv = given.outcome.codes, given.groups, given.cv
+    if cv is None:
+        cv = FOLDS_OF_WIDE if is_wide(np.shape(given.X)[1]) else FOLDS
     if not isinstance(cv, int | np.integer):
         y = given.outcome.classes[codes]
         found = check_cv(cv, y, classifier=True).split(given.X, y, groups)
@@ -118,8 +123,6 @@ def predicted_folds(
     others: Callable[[Reader], Mapping[str, Any]],
     given: ReportInput,
     splits: Sequence[Split],
-    *,
-    n_jobs: int | None = None,
 ) -> Iterator[Fold]:
     """Every fold, predicted by fits to the others.
 
@@ -131,7 +134,6 @@ def predicted_folds(
         What they are held against, not fitted, for values as a reader reads them.
     given : ReportInput
     splits : sequence of pairs of ndarray
-    n_jobs : int or None
     """
     classes = given.outcome.classes
     y = classes[given.outcome.codes]
@@ -141,7 +143,7 @@ def predicted_folds(
     )
     # The processes of `multiprocessing`, if the user asks joblib for them, give all at the end.
     is_lazy = get_active_backend()[0].supports_return_generator
-    yield from Parallel(n_jobs=n_jobs, return_as="generator" if is_lazy else "list")(jobs)
+    yield from Parallel(n_jobs=given.n_jobs, return_as="generator" if is_lazy else "list")(jobs)
 
 
 def _predicted(

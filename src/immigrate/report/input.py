@@ -32,8 +32,6 @@ from immigrate.table import (
 )
 from immigrate.table.open import opened
 
-# Of wide tables, whose models are screened in every fold anew, there are fewer folds.
-FOLDS, FOLDS_OF_WIDE = 10, 5
 SCREENED_ANEW = (
     "The screen is made anew in every fold, without the samples held out. The test looks at all "
     "features and all pairs."
@@ -54,15 +52,31 @@ class ReportInput:
         Columns of dates and times, which no model takes.
     groups : ndarray of shape (n,) or None
         The person or group that each sample belongs to.
+    cv : int, splitter, iterable of splits or None
+    n_jobs : int or None
+    verbose : bool
     """
 
     X: Any
     outcome: Labels
     dates: tuple[Note, ...] = ()
     groups: NDArray[Any] | None = None
+    cv: Any = None
+    n_jobs: int | None = None
+    verbose: bool = False
 
     @classmethod
-    def of(cls, X: Any, y: Any, *, groups: Any = None, drops_dates: bool = True) -> ReportInput:
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        drops_dates: bool = True,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> ReportInput:
         """Table and target, checked; `y` and `groups` may be names of columns of `X`.
 
         Dates stay for a pipeline: a step of it may have a use for them.
@@ -96,7 +110,7 @@ class ReportInput:
                 raise ValueError(
                     "X has no column that can be used as a feature: " + " ".join(messages(dates))
                 )
-        return cls(X, outcome, dates, groups)
+        return cls(X, outcome, dates, groups, cv, n_jobs, verbose)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +132,6 @@ class Context:
         Fitted on all samples; None where these are not independent.
     unfitted_test : InteractionTest
         The test with its options, not fitted.
-    cv : int, splitter or iterable of splits
-    n_jobs : int or None
-    verbose : bool
     warned : sequence of str
         Warnings of the fit.
     choice : str
@@ -136,34 +147,23 @@ class Context:
     table: Table
     test: InteractionTest | None
     unfitted_test: InteractionTest
-    cv: Any
-    n_jobs: int | None
-    verbose: bool
     warned: Sequence[str]
     choice: str
     found: Mapping[str, Any] = field(default_factory=dict)
 
 
 def fitted_and_tested(
-    given: ReportInput,
-    estimator: Any,
-    unfitted_test: InteractionTest | None,
-    *,
-    cv: Any,
-    n_jobs: int | None,
-    verbose: bool,
+    given: ReportInput, estimator: Any, unfitted_test: InteractionTest | None
 ) -> Context:
     """The model and the test, fitted on all samples."""
-    n_features = np.shape(given.X)[1]
-    has_many, choice = is_wide(n_features), ""
+    n_features, choice = np.shape(given.X)[1], ""
     if estimator is None:
         # The model that we choose reads columns as the test does.
-        circular = None if unfitted_test is None else unfitted_test.circular_features
-        estimator = default_model(n_features, circular)
-        choice = f"{words_of_screen(n_features)} {SCREENED_ANEW}" if has_many else ""
-    if verbose:
+        estimator = default_model(n_features, getattr(unfitted_test, "circular_features", None))
+        choice = f"{words_of_screen(n_features)} {SCREENED_ANEW}" if is_wide(n_features) else ""
+    if given.verbose:
         print_line(f"fit of {type(last_step(estimator)).__name__} on all samples")
-    fitted, warned = fitted_clone(estimator, given, n_jobs)
+    fitted, warned = fitted_clone(estimator, given)
     model, reader = last_step(fitted), last_step(fitted).column_reader_
     values = read_table(model, as_last_step_gets(fitted, given.X))
     # Columns that are no features are not in the model, and are not tested either.
@@ -171,34 +171,18 @@ def fitted_and_tested(
     test, unfitted_test = None, InteractionTest() if unfitted_test is None else unfitted_test
     # A test takes samples to be independent, and those of one group are not.
     if given.groups is None or len(pd.unique(given.groups)) == len(given.groups):
-        if verbose:
+        if given.verbose:
             print_line(f"test of {model.n_features_in_} features and their pairs")
         test = clone(unfitted_test)
-        test.verbose = verbose
+        test.verbose = given.verbose
         # As many threads as the report, unless the user gave the test a number.
-        test.n_jobs = n_jobs if unfitted_test.n_jobs is None else unfitted_test.n_jobs
+        test.n_jobs = given.n_jobs if test.n_jobs is None else test.n_jobs
         test = fitted_on_table(test, table)
         test.column_reader_ = reader
-    cv = (FOLDS_OF_WIDE if has_many else FOLDS) if cv is None else cv
-    return Context(
-        given,
-        estimator,
-        fitted,
-        model,
-        table,
-        test,
-        unfitted_test,
-        cv,
-        n_jobs,
-        verbose,
-        warned,
-        choice,
-    )
+    return Context(given, estimator, fitted, model, table, test, unfitted_test, warned, choice)
 
 
-def fitted_clone(
-    estimator: Any, given: ReportInput, n_jobs: int | None = None
-) -> tuple[Any, list[str]]:
+def fitted_clone(estimator: Any, given: ReportInput) -> tuple[Any, list[str]]:
     """A fitted clone of the estimator, and the warnings of its fit.
 
     Its steps get names of columns where all of them can pass them on. The warnings are those of
@@ -208,7 +192,7 @@ def fitted_clone(
     # A number that the user gave to the model stays; the page shows the settings without ours.
     is_free = getattr(last_step(estimator), "n_jobs", 0) is None
     if is_free:
-        last_step(estimator).n_jobs = n_jobs
+        last_step(estimator).n_jobs = given.n_jobs
     # What there is to say about columns is in the summary.
     with collected_warnings(hidden=ColumnWarning) as heard:
         if isinstance(estimator, Pipeline) and hasattr(X, "columns"):

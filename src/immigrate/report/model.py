@@ -24,14 +24,12 @@ CHOSEN = ("sigma_", "rule_", "penalty_", "converged_")
 
 def summary(context: Context) -> dict[str, Any]:
     """Size and classes of the table, settings and choices of the model, versions."""
+    versions = {"immigrate": __version__, "Python": platform.python_version()}
+    versions |= {name: metadata.version(name) for name in PACKAGES}
     return {
         "data": data_summary(context),
         "model": model_summary(context),
-        "software": [
-            {"name": "immigrate", "version": __version__},
-            {"name": "Python", "version": platform.python_version()},
-            *({"name": name, "version": metadata.version(name)} for name in PACKAGES),
-        ],
+        "software": [{"name": name, "version": one} for name, one in versions.items()],
     }
 
 

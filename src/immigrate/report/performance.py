@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import confusion_matrix, roc_curve
 
+from immigrate.arrays import Array, Mask
 from immigrate.progress import collected_warnings, print_line
 from immigrate.report.folds import Fold, HeldOut, accuracy, baselines, predicted_folds, splits_of
 from immigrate.report.input import Context, ReportInput, as_last_step_gets, last_step
@@ -25,19 +27,22 @@ N_BINS = 10
 def summary(context: Context) -> dict[str, Any]:
     """Measures on held-out samples; None where a class is too small to hold some out."""
     given, codes = context.given, context.given.outcome.codes
-    splits = splits_of(given, context.cv)
+    splits = splits_of(given)
     if splits is None:
         return {"performance": None}
     name, folds = type(context.model).__name__, []
     models = {name: context.estimator}
-    for fold in predicted_folds(models, baselines, given, splits, n_jobs=context.n_jobs):
+    for fold in predicted_folds(models, baselines, given, splits):
         folds.append(fold)
-        if context.verbose:
+        if given.verbose:
             print_line(f"cross-validation: fold {len(folds)} of {len(splits)}")
     held_out = {method: HeldOut.of(folds, method, codes) for method in folds[0].probability}
     measures, found = {method: one.measures() for method, one in held_out.items()}, held_out[name]
     by_fold = [np.mean(fold.predicted(name) == codes[fold.test]) for fold in folds]
     counts, labels = np.bincount(codes), [str(label) for label in given.outcome.classes]
+    # The second of two classes, or each of more against the rest.
+    drawn = [1] if len(labels) == 2 else range(len(labels))
+    curves = [(labels[c], found.codes == c, found.probability[:, c]) for c in drawn]
     return {
         "performance": {
             "n_folds": len(splits),
@@ -52,8 +57,8 @@ def summary(context: Context) -> dict[str, Any]:
             "confusion": confusion_matrix(
                 found.codes, found.predicted, labels=np.arange(len(labels))
             ),
-            "roc": roc_curves(found, labels),
-            "calibration": calibration(found, labels),
+            "roc": [roc(*curve) for curve in curves],
+            "calibration": [calibration(*curve) for curve in curves],
             "methods": [
                 {"name": other, "is_model": other == name, **measures[other]} for other in measures
             ],
@@ -62,41 +67,22 @@ def summary(context: Context) -> dict[str, Any]:
     }
 
 
-def roc_curves(found: HeldOut, labels: list[str]) -> list[dict[str, Any]]:
-    """A ROC curve of the second of two classes, or of each of more against the rest."""
-    shown = [1] if len(labels) == 2 else range(len(labels))
-    curves = []
-    for c in shown:
-        false_rate, true_rate, _ = roc_curve(found.codes == c, found.probability[:, c])
-        step = max(1, len(false_rate) // MOST_CORNERS)
-        # The last corner is the end of the curve and stays.
-        kept = np.unique(np.r_[np.arange(0, len(false_rate), step), len(false_rate) - 1])
-        curves.append({"label": labels[c], "x": false_rate[kept], "y": true_rate[kept]})
-    return curves
+def roc(label: str, is_in: Mask, p: Array) -> dict[str, Any]:
+    """The ROC curve of a class against the rest."""
+    false_rate, true_rate, _ = roc_curve(is_in, p)
+    step = max(1, len(false_rate) // MOST_CORNERS)
+    # The last corner is the end of the curve and stays.
+    kept = np.unique(np.r_[np.arange(0, len(false_rate), step), len(false_rate) - 1])
+    return {"label": label, "x": false_rate[kept], "y": true_rate[kept]}
 
 
-def calibration(found: HeldOut, labels: list[str]) -> list[dict[str, Any]]:
+def calibration(label: str, is_in: Mask, p: Array) -> dict[str, Any]:
     """Of samples of like probability: the mean of it, and how often the class was the true one."""
-    shown = [1] if len(labels) == 2 else range(len(labels))
-    curves = []
-    for c in shown:
-        p, is_in = found.probability[:, c], found.codes == c
-        # Bins of equal size, ten samples or more in each: of equal width some would be nearly
-        # empty.
-        parts = np.array_split(np.argsort(p, kind="stable"), min(N_BINS, max(1, len(p) // 10)))
-        bins = [
-            accuracy(is_in[part], np.ones(len(part), dtype=np.intp)) for part in parts if len(part)
-        ]
-        curves.append(
-            {
-                "label": labels[c],
-                "x": [float(p[part].mean()) for part in parts if len(part)],
-                "y": [one["value"] for one in bins],
-                "low": [one["low"] for one in bins],
-                "high": [one["high"] for one in bins],
-            }
-        )
-    return curves
+    # Bins of equal size, ten samples or more in each: of equal width some would be nearly empty.
+    bins = np.array_split(np.argsort(p, kind="stable"), min(N_BINS, max(1, len(p) // 10)))
+    true = pd.DataFrame([accuracy(is_in[own].astype(np.intp), np.ones_like(own)) for own in bins])
+    found = {"y": true["value"], "low": true["low"], "high": true["high"]}
+    return {"label": label, "x": [p[own].mean() for own in bins], **found}
 
 
 def explained_rows(given: ReportInput, fold: Fold, name: str) -> list[dict[str, Any]]:

@@ -123,10 +123,11 @@ class Report:
             _check_has_pairs(last_step(estimator))
         if test is not None:
             _check_test(test)
+        drops_dates, options = not isinstance(estimator, Pipeline), {"cv": cv, "n_jobs": n_jobs}
         given = ReportInput.of(
-            X, y, groups=groups, drops_dates=not isinstance(estimator, Pipeline)
+            X, y, groups=groups, drops_dates=drops_dates, verbose=verbose, **options
         )
-        context = fitted_and_tested(given, estimator, test, cv=cv, n_jobs=n_jobs, verbose=verbose)
+        context = fitted_and_tested(given, estimator, test)
         summary = page.summarised(context, title)
         return cls(summary=summary, estimator=context.fitted, test=context.test)
 
