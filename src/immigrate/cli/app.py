@@ -1,20 +1,24 @@
 """What can be typed: commands and the options that several share; and what a typed line comes to.
 
 A command is a file with its name, which stands in `commands`. The parameters of its `command` are
-the arguments and options; it returns the work as a function without arguments. Nothing heavy is
-imported before the work begins, so that ``immigrate --help`` loads no numerical library.
+options, or groups of them: dataclasses whose fields are options. Nothing heavy is imported before
+its work begins, so that ``immigrate --help`` loads no numerical library.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import typer
 
@@ -53,72 +57,178 @@ Table = Annotated[
         help="CSV, TSV, Excel, Parquet or Feather; also packed with gzip.",
     ),
 ]
-Target = Annotated[
-    str, typer.Option("--target", "-t", metavar="COLUMN", help="Column that holds the outcome.")
-]
-Drop = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated.")
-]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN", help="Column whose numbers are names of groups; may be repeated."
-    ),
-]
-Circular = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN=PERIOD",
-        help="Column that comes round, such as hour=24; may be repeated.",
-    ),
-]
-AdjustFor = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column that is always in the model and in no pair; may be repeated.",
-    ),
-]
-Pairs = Annotated[
-    str,
-    typer.Option(
-        metavar="PAIRS", help="Pairs to test: those of one feature, or age:dose,age:sex."
-    ),
-]
-Split = Annotated[
-    float | None,
-    typer.Option(metavar="SHARE", help="Share of the rows that measure effects and choose none."),
-]
-OutcomeOption = Annotated[Outcome, typer.Option(help="What the target is.")]
 Jobs = Annotated[
     int | None, typer.Option(metavar="N", help="Processes or threads; -1 for all cores.")
-]
-Delimiter = Annotated[
-    str, typer.Option(metavar="TEXT", help="Between cells, if the guess is wrong; or 'tab'.")
-]
-Decimal = Annotated[
-    str, typer.Option(metavar="TEXT", help="Decimal mark, if the guess is wrong: . or ,")
-]
-Encoding = Annotated[
-    str, typer.Option(metavar="TEXT", help="Encoding of the text, if the guess is wrong.")
-]
-Sheet = Annotated[
-    str, typer.Option(metavar="TEXT", help="Sheet of an Excel file; by default the first.")
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TEXT",
-        help="Text that means 'no value' beside NA, ? and the like; may be repeated.",
-    ),
 ]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", readable=False, help="File to write.")
 ]
 
 
+@dataclass(frozen=True)
+class TableOptions:
+    """A table and its columns."""
+
+    table: Table
+    target: Annotated[
+        str,
+        typer.Option("--target", "-t", metavar="COLUMN", help="Column that holds the outcome."),
+    ] = ""
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column to leave out; may be repeated."),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Column whose numbers are names of groups; may be repeated."
+        ),
+    ] = None
+    circular: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=PERIOD",
+            help="Column that comes round, such as hour=24; may be repeated.",
+        ),
+    ] = None
+    outcome: Annotated[Outcome, typer.Option(help="What the target is.")] = Outcome.auto
+
+    def check(self, command: str) -> None:
+        """Refuse what says too little, or what cannot be."""
+        if not self.target:
+            raise UsageError(
+                "which column is the outcome? Say so with --target, as in: "
+                f"immigrate {command} {self.table} --target outcome"
+                + (f" --out {self.table.stem}.model" if command == "fit" else "")
+            )
+        periods(self.circular or ())
+
+    @property
+    def circular_features(self) -> dict[str, float] | None:
+        """Periods of the columns that come round; None where there are none."""
+        return periods(self.circular or ()) or None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the file is to be read, where the user says so; what is empty is guessed.
+
+    Attributes
+    ----------
+    as_text : frozenset of str
+        Columns that are names, whatever they look like; no option of its own.
+    """
+
+    delimiter: Annotated[
+        str, typer.Option(metavar="TEXT", help="Between cells, if the guess is wrong; or 'tab'.")
+    ] = ""
+    decimal: Annotated[
+        str, typer.Option(metavar="TEXT", help="Decimal mark, if the guess is wrong: . or ,")
+    ] = ""
+    encoding: Annotated[
+        str, typer.Option(metavar="TEXT", help="Encoding of the text, if the guess is wrong.")
+    ] = ""
+    sheet: Annotated[
+        str, typer.Option(metavar="TEXT", help="Sheet of an Excel file; by default the first.")
+    ] = ""
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT",
+            help="Text that means 'no value' beside NA, ? and the like; may be repeated.",
+        ),
+    ] = None
+    as_text: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class TestOptions:
+    """Questions to the test."""
+
+    adjust_for: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that is always in the model and in no pair; may be repeated.",
+        ),
+    ] = None
+    pairs: Annotated[
+        str,
+        typer.Option(
+            metavar="PAIRS", help="Pairs to test: those of one feature, or age:dose,age:sex."
+        ),
+    ] = ""
+    split: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Share of the rows that measure effects and choose none."
+        ),
+    ] = None
+
+
+def periods(texts: Sequence[str]) -> dict[str, float]:
+    """What `--circular` names: columns and the periods after which they come round.
+
+    Examples
+    --------
+    >>> from immigrate.cli.app import periods
+    >>> periods(["hour=24", "wind=360"])
+    {'hour': 24.0, 'wind': 360.0}
+    """
+    by_name = {}
+    for text in texts:
+        # A name may hold such a sign itself.
+        name, sign, period = text.rpartition("=")
+        if not (sign and name):
+            raise UsageError(
+                f"--circular takes a column and its period, such as hour=24; got '{text}'."
+            )
+        try:
+            by_name[name] = float(period)
+        except ValueError:
+            by_name[name] = math.nan
+        if not 0 < by_name[name] < math.inf:
+            raise UsageError(
+                f"--circular {text}: the period is to be a number above 0, such as 24 for hours, "
+                f"7 for days of the week or 360 for degrees; got '{period}'."
+            )
+    return by_name
+
+
+def with_fields(command: Callable[..., None]) -> Callable[..., Work]:
+    """What parses a command: an option for each annotated field of its groups; gives its work."""
+    parameters, groups = list[Parameter](), dict[str, tuple[type, list[str]]]()
+    hints = get_type_hints(command, include_extras=True)
+    for parameter in signature(command).parameters.values():
+        group = hints[parameter.name]
+        if not isinstance(group, type):
+            parameters.append(parameter.replace(annotation=group))
+            continue
+        annotated = get_type_hints(group, include_extras=True)
+        own = [
+            one.replace(kind=parameter.kind, annotation=annotated[one.name])
+            for one in signature(group).parameters.values()
+            if get_origin(annotated[one.name]) is Annotated
+        ]
+        groups[parameter.name] = group, [one.name for one in own]
+        parameters += own
+
+    def flat(**given: Any) -> Work:
+        made = {
+            name: group(**{field: given.pop(field) for field in own})
+            for name, (group, own) in groups.items()
+        }
+        return partial(command, **made, **given)
+
+    # Typer reads both.
+    vars(flat)["__signature__"] = Signature(parameters)
+    flat.__annotations__ = {one.name: one.annotation for one in parameters}
+    flat.__doc__ = command.__doc__
+    return flat
+
+
 def commands() -> typer.Typer:
-    """All commands; they use the options above, so that they are imported here."""
+    """All commands; they use what stands above, and so they are imported here."""
     from immigrate.cli import compare, fit, predict, report, test
 
     app = typer.Typer(
@@ -137,8 +247,8 @@ def commands() -> typer.Typer:
     )
     app.callback()(root)
     for module in (report, test, fit, predict, compare):
-        app.command(module.__name__.rpartition(".")[2])(module.command)
-    app.command("demo")(demo)
+        app.command(module.__name__.rpartition(".")[2])(with_fields(module.command))
+    app.command("demo")(with_fields(demo))
     return app
 
 
@@ -158,56 +268,12 @@ def root(
     """Options that stand before a command."""
 
 
-def demo() -> Work:
+def demo() -> None:
     """What the library finds in tables of its own; pages go to immigrate-demo."""
+    say("the demo takes about half a minute, and more the first time.")
+    from immigrate.demo import main
 
-    def work() -> None:
-        say("the demo takes about half a minute, and more the first time.")
-        from immigrate.demo import main
-
-        main()
-
-    return work
-
-
-def reading_options(
-    delimiter: str, decimal: str, encoding: str, sheet: str, missing: list[str] | None
-) -> Any:
-    """How the file is to be read."""
-    from immigrate.cli.files import Reading
-
-    return Reading(delimiter, decimal, encoding, sheet, tuple(missing or ()))
-
-
-def table_options(
-    command: str,
-    table: Path,
-    target: str,
-    reading: Any,
-    drop: list[str] | None,
-    categorical: list[str] | None,
-    circular: list[str] | None,
-    outcome: Outcome,
-) -> Any:
-    """The table and how it is to be read; refuses a command without a target."""
-    from immigrate.cli.tables import TableOptions, periods
-
-    if not target:
-        raise UsageError(
-            "which column is the outcome? Say so with --target, as in: "
-            f"immigrate {command} {table} --target outcome"
-            + (f" --out {table.stem}.model" if command == "fit" else "")
-        )
-    are_classes = outcome is Outcome.a_class
-    return TableOptions(
-        table,
-        target,
-        reading,
-        tuple(drop or ()),
-        tuple(categorical or ()),
-        periods(circular or ()),
-        are_classes,
-    )
+    main()
 
 
 def ended(arguments: list[str], interrupts: Interrupts) -> int:
@@ -233,7 +299,11 @@ def ended(arguments: list[str], interrupts: Interrupts) -> int:
         sys.stdout.flush()
         return DONE
     except BrokenPipeError:
-        return _closed_output()
+        # Standard output was closed, as `head` does when it has enough. Python flushes it once
+        # more at the end, and would complain.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except BaseException as error:
         interrupts.ignore()
         # Somebody asked for the end of the process on purpose; it is no failure of the command.
@@ -241,7 +311,11 @@ def ended(arguments: list[str], interrupts: Interrupts) -> int:
             raise
         if is_debugged:
             traceback.print_exc()
-        return _said(error, interrupts)
+        if interrupts.came or isinstance(error, KeyboardInterrupt | typer.Abort):
+            say(f"immigrate: {INTERRUPTED}")
+            return FAILED
+        say(f"immigrate: {one_line(words_of(error))}")
+        return NOT_UNDERSTOOD if isinstance(error, UsageError) else FAILED
 
 
 def understood(arguments: list[str]) -> Callable[[], None] | int:
@@ -251,20 +325,3 @@ def understood(arguments: list[str]) -> Callable[[], None] | int:
     except ParsingError as error:
         path = getattr(error.ctx, "command_path", "immigrate")
         raise UsageError(f"{error.format_message()} See: {path} --help") from error
-
-
-def _said(error: BaseException, interrupts: Interrupts) -> int:
-    """Say what happened; the exit code."""
-    if interrupts.came or isinstance(error, KeyboardInterrupt | typer.Abort):
-        say(f"immigrate: {INTERRUPTED}")
-        return FAILED
-    say(f"immigrate: {one_line(words_of(error))}")
-    return NOT_UNDERSTOOD if isinstance(error, UsageError) else FAILED
-
-
-def _closed_output() -> int:
-    """Standard output was closed, as `head` does when it has enough."""
-    with contextlib.suppress(OSError, ValueError):
-        # Python flushes it once more at the end, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return FAILED

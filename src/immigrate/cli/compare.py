@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from immigrate.cli.app import (
-    Categorical,
-    Circular,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Jobs,
-    Missing,
-    Outcome,
-    OutcomeOption,
-    Sheet,
-    Table,
-    Target,
-    Work,
-    reading_options,
-    table_options,
-)
+from immigrate.cli.app import Jobs, Reading, TableOptions
 from immigrate.cli.terminal import check_outputs, note, show, show_table, working, write_text
 from immigrate.files import spreadsheet_csv
 
-if TYPE_CHECKING:
-    from immigrate.cli.tables import TableOptions
-
 
 def command(
-    table: Table,
-    target: Target = "",
+    *,
+    source: TableOptions,
     folds: Annotated[int, typer.Option(min=2, help="Folds of cross-validation.")] = 10,
     repeats: Annotated[int, typer.Option(min=1, help="How often, with other folds.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of the folds and the forest.")] = 0,
@@ -43,31 +22,16 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="Write the scores of each fold."),
     ] = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    circular: Circular = None,
-    outcome: OutcomeOption = Outcome.auto,
     jobs: Jobs = None,
-    delimiter: Delimiter = "",
-    decimal: Decimal = "",
-    encoding: Encoding = "",
-    sheet: Sheet = "",
-    missing: Missing = None,
-) -> Work:
-    """Accuracy of the library and of its peers on the same folds."""
-    reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    source = table_options("compare", table, target, reading, drop, categorical, circular, outcome)
-    return partial(show_comparison, source, folds, repeats, seed, jobs, csv)
-
-
-def show_comparison(
-    source: TableOptions, folds: int, repeats: int, seed: int, jobs: int | None, csv: Path | None
+    reading: Reading,
 ) -> None:
-    """Cross-validate all methods, and show which differences are more than chance."""
+    """Accuracy of the library and of its peers on the same folds."""
+    source.check("compare")
+    from immigrate.cli.tables import read_source
     from immigrate.table import left_out, messages
 
-    check_outputs(csv, inputs=(source.path,))
-    read = source.read()
+    check_outputs(csv, inputs=(source.table,))
+    read = read_source(source, reading)
     X, y = read.frame.drop(columns=source.target), read.frame[source.target]
     for text in messages(left_out(X)):
         note(text)
@@ -84,7 +48,7 @@ def show_comparison(
             repeats=repeats,
             seed=seed,
             jobs=jobs,
-            circular_features=source.circular,
+            circular_features=source.circular_features,
             show_progress=show_progress,
         )
     show(comparison.heading)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from immigrate.cli.app import Reading
 from immigrate.cli.ending import CommandError, listed, nearest
 from immigrate.cli.text import (
     COMMA,
@@ -32,25 +33,6 @@ PARQUET, FEATHER = b"PAR1", (b"ARROW1", b"FEA1")
 MARK_NAMES = {POINT: "decimal points", COMMA: "decimal commas"}
 # What a delimiter says about decimal marks, where no cell does. Semicolons say nothing.
 USUAL_MARKS = {",": POINT, "\t": POINT, "|": POINT}
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a file is to be read, where the user says so; what is empty is guessed."""
-
-    delimiter: str = ""
-    decimal: str = ""
-    encoding: str = ""
-    sheet: str = ""
-    missing: tuple[str, ...] = ()
-    as_text: frozenset[str] = frozenset()
-
-    def cells(self, default: str = "") -> Cells:
-        """What is known about cells of text before one is seen."""
-        if self.decimal not in ("", POINT, COMMA):
-            raise CommandError(f"--decimal takes . or , ; got '{self.decimal}'.")
-        missing = MISSING | {mark.strip() for mark in self.missing}
-        return Cells(self.decimal, default, missing, self.as_text)
 
 
 @dataclass(frozen=True)
@@ -78,6 +60,14 @@ class ReadFile:
         n_rows, n_columns = self.frame.shape
         shape = f"{n_rows} row{'s' * (n_rows != 1)}, {n_columns} column{'s' * (n_columns != 1)}"
         return f"read {self.name}: {shape}; {', '.join(self.guessed)}"
+
+
+def known_cells(reading: Reading, default: str = "") -> Cells:
+    """What is known about cells of text before one is seen."""
+    if reading.decimal not in ("", POINT, COMMA):
+        raise CommandError(f"--decimal takes . or , ; got '{reading.decimal}'.")
+    missing = MISSING | {mark.strip() for mark in reading.missing or ()}
+    return Cells(reading.decimal, default, missing, reading.as_text)
 
 
 def read_file(path: Path, reading: Reading) -> ReadFile:
@@ -141,7 +131,7 @@ def _read_text(content: bytes, name: str, reading: Reading) -> ReadFile:
     records = records_of(text.content, delimiter, name)
     if not records:
         raise CommandError(f"{name} is empty.")
-    cells = reading.cells(default=USUAL_MARKS.get(delimiter, ""))
+    cells = known_cells(reading, default=USUAL_MARKS.get(delimiter, ""))
     frame, notes = _framed(records[0], list(zip(*records[1:], strict=True)), cells)
     if text.is_guess:
         notes = (
@@ -225,7 +215,7 @@ def _from_cells(
     notes: list[str] = []
     header = ["" if pd.isna(cell) else str(cell) for cell in raw.iloc[0]]
     names = named_header(header, notes)
-    cells = reading.cells()
+    cells = known_cells(reading)
     columns = {
         one: _sheet_column(one, raw.iloc[1:, j].tolist(), cells) for j, one in enumerate(names)
     }

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from immigrate.cli.app import (
-    Categorical,
-    Circular,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Jobs,
-    Missing,
-    Outcome,
-    OutcomeOption,
-    Sheet,
-    Table,
-    Target,
-    Work,
-    reading_options,
-    table_options,
-)
+from immigrate.cli.app import Jobs, Reading, TableOptions
 from immigrate.cli.ending import UsageError
 from immigrate.cli.terminal import check_outputs, note, show, show_table, working, writing
-
-if TYPE_CHECKING:
-    from immigrate.cli.tables import TableOptions
 
 MOST_SHOWN = 5
 
 
 def command(
-    table: Table,
-    target: Target = "",
+    *,
+    source: TableOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -45,34 +24,20 @@ def command(
         ),
     ] = None,
     boosted: Annotated[bool, typer.Option("--boosted", help="A vote of models (BIM).")] = False,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    circular: Circular = None,
-    outcome: OutcomeOption = Outcome.auto,
     jobs: Jobs = None,
-    delimiter: Delimiter = "",
-    decimal: Decimal = "",
-    encoding: Encoding = "",
-    sheet: Sheet = "",
-    missing: Missing = None,
-) -> Work:
+    reading: Reading,
+) -> None:
     """Fit a classifier on all rows and store it."""
-    reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    source = table_options("fit", table, target, reading, drop, categorical, circular, outcome)
+    source.check("fit")
     if out is None:
         raise UsageError(
-            "where should the model go? Say so with --out, as in: "
-            f"immigrate fit {table} --target {target} --out {table.stem}.model"
+            f"where should the model go? Say so with --out, as in: immigrate fit {source.table} "
+            f"--target {source.target} --out {source.table.stem}.model"
         )
-    return partial(write_model, source, out, boosted, jobs)
+    from immigrate.cli.tables import read_source, without_dates
 
-
-def write_model(source: TableOptions, out: Path, boosted: bool, jobs: int | None) -> None:
-    """Fit on all rows and store."""
-    from immigrate.cli.tables import without_dates
-
-    check_outputs(out, inputs=(source.path,))
-    read = source.read()
+    check_outputs(out, inputs=(source.table,))
+    read = read_source(source, reading)
     X = without_dates(read.frame.drop(columns=source.target))
     with working("fit"):
         from immigrate.estimators.immigrate_cv import default_model, words_of_screen
@@ -81,7 +46,7 @@ def write_model(source: TableOptions, out: Path, boosted: bool, jobs: int | None
         if words_of_screen(X.shape[1]):
             note(words_of_screen(X.shape[1]))
         model = default_model(
-            X.shape[1], source.circular, boosted=boosted, n_jobs=jobs, verbose=True
+            X.shape[1], source.circular_features, boosted=boosted, n_jobs=jobs, verbose=True
         )
         model.fit(X, read.frame[source.target])
         # Progress was for this command; whoever loads the model did not ask for it.

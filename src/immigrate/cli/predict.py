@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from immigrate.cli.app import (
-    Decimal,
-    Delimiter,
-    Encoding,
-    Missing,
-    Out,
-    Sheet,
-    Table,
-    Work,
-    reading_options,
-)
+from immigrate.cli.app import Out, Reading, Table
 from immigrate.cli.ending import CommandError, listed
 from immigrate.cli.terminal import check_outputs, note, say, show, working, write_text
 from immigrate.files import spreadsheet_csv
@@ -27,29 +16,18 @@ from immigrate.files import spreadsheet_csv
 if TYPE_CHECKING:
     import pandas as pd
 
-    from immigrate.cli.files import Reading
-
 
 def command(
+    *,
     model: Annotated[
         Path, typer.Argument(metavar="MODEL", readable=False, help="What immigrate fit wrote.")
     ],
     table: Table,
     out: Out = None,
-    delimiter: Delimiter = "",
-    decimal: Decimal = "",
-    encoding: Encoding = "",
-    sheet: Sheet = "",
-    missing: Missing = None,
-) -> Work:
+    reading: Reading,
+) -> None:
     """Predict the classes of the rows of a table, as CSV."""
-    reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    return partial(write_predictions, model, table, reading, out)
-
-
-def write_predictions(model: Path, path: Path, reading: Reading, out: Path | None) -> None:
-    """Write a row per row of the table: the class, and the probability of each."""
-    check_outputs(out, inputs=(model, path))
+    check_outputs(out, inputs=(model, table))
     with working(f"reading {model.name}"):
         from immigrate.cli.files import opening
         from immigrate.cli.tables import columns_at_hand, read_aloud
@@ -64,7 +42,7 @@ def write_predictions(model: Path, path: Path, reading: Reading, out: Path | Non
     if all(isinstance(label, str) for label in stored.estimator.classes_):
         # Labels are compared as they were read in fit: "1.50" is another name than "1.5".
         as_text |= {stored.target}
-    read = read_aloud(path, replace(reading, as_text=as_text))
+    read = read_aloud(table, replace(reading, as_text=as_text))
     wanted, unused = feature_names(stored.estimator), names_left_out(stored.estimator)
     X = columns_at_hand(wanted, unused, read.frame, read.name)
     extra = [one for one in read.frame.columns if one not in X.columns and one != stored.target]

@@ -2,86 +2,44 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from immigrate.cli.app import (
-    AdjustFor,
-    Categorical,
-    Circular,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Jobs,
-    Missing,
-    Out,
-    Outcome,
-    OutcomeOption,
-    Pairs,
-    Sheet,
-    Split,
-    Table,
-    Target,
-    Work,
-    reading_options,
-    table_options,
-)
+from immigrate.cli.app import Jobs, Out, Outcome, Reading, TableOptions, TestOptions
 from immigrate.cli.ending import CommandError
 from immigrate.cli.terminal import check_outputs, note, show, working, writing
-
-if TYPE_CHECKING:
-    from immigrate.cli.tables import TableOptions, TestOptions
 
 # Of a web page; a name without any does no harm.
 ENDINGS = ("", ".html", ".htm", ".xhtml")
 
 
 def command(
-    table: Table,
-    target: Target = "",
+    *,
+    source: TableOptions,
     out: Out = None,
     title: Annotated[
         str, typer.Option(metavar="TEXT", help="By default the name of the file.")
     ] = "",
-    drop: Drop = None,
-    categorical: Categorical = None,
-    circular: Circular = None,
-    adjust_for: AdjustFor = None,
-    pairs: Pairs = "",
-    outcome: OutcomeOption = Outcome.auto,
-    split: Split = None,
+    options: TestOptions,
     jobs: Jobs = None,
-    delimiter: Delimiter = "",
-    decimal: Decimal = "",
-    encoding: Encoding = "",
-    sheet: Sheet = "",
-    missing: Missing = None,
-) -> Work:
+    reading: Reading,
+) -> None:
     """One page about a table: what matters, how sure, how well it predicts."""
-    from immigrate.cli.tables import TestOptions
+    source.check("report")
+    from immigrate.cli.tables import read_source, test_parameters
 
-    reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    source = table_options("report", table, target, reading, drop, categorical, circular, outcome)
-    options = TestOptions(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
-    return partial(write_report, source, options, out, title)
-
-
-def write_report(source: TableOptions, options: TestOptions, out: Path | None, title: str) -> None:
-    """Write the page and print its answers, and what it left out."""
-    if options.outcome == "number":
+    if source.outcome is Outcome.number:
         raise CommandError(
             "the report explains classes; immigrate test --outcome number tests numbers."
         )
-    out = out or default_page(source.path)
-    check_outputs(out, inputs=(source.path,))
+    out = out or default_page(source.table)
+    check_outputs(out, inputs=(source.table,))
     if out.suffix.lower() not in ENDINGS:
         note(f"{out} will hold a web page, whatever its name says; call it {out.stem}.html.")
-    read = source.read()
-    parameters = options.parameters(list(read.frame.columns.drop(source.target)))
+    read = read_source(source, reading)
+    parameters = test_parameters(source, options, list(read.frame.columns.drop(source.target)))
     with working("report"):
         from immigrate import InteractionTest
         from immigrate.report import Report
@@ -90,8 +48,8 @@ def write_report(source: TableOptions, options: TestOptions, out: Path | None, t
             read.frame,
             source.target,
             title=title or read.name,
-            test=InteractionTest(**parameters, circular_features=source.circular),
-            n_jobs=options.jobs,
+            test=InteractionTest(**parameters),
+            n_jobs=jobs,
             verbose=True,
         )
         with writing(out):

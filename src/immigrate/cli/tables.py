@@ -1,119 +1,70 @@
-"""A file that was read → features and target of a command, and the options of the test."""
+"""A file that was read → features and target of a command, and the parameters of the test."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from immigrate.cli.ending import CommandError, UsageError, listed, nearest, unknown_column
-from immigrate.cli.files import ReadFile, Reading, read_file
+from immigrate.cli.app import Outcome, Reading, TableOptions, TestOptions
+from immigrate.cli.ending import CommandError, listed, nearest, unknown_column
+from immigrate.cli.files import ReadFile, read_file
 from immigrate.cli.terminal import note, say, working
 
 MOST_EXACT = 2**53
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """What the user typed about a table, the same for every command.
+def read_source(source: TableOptions, reading: Reading) -> ReadFile:
+    """The features and then the target; says how they were read and what is left out."""
+    categorical, drop, target = source.categorical or (), source.drop or (), source.target
+    # Read as text at once: as numbers, 1 and 1.0 would be the same.
+    as_text = {*categorical, *([target] if source.outcome is Outcome.a_class else [])}
+    read = read_aloud(source.table, replace(reading, as_text=frozenset(as_text)))
+    check_names(source, read.frame)
+    features = [name for name in read.frame if name not in (target, *drop)]
+    if not features:
+        raise CommandError(f"{read.name} has no column beside the target '{target}'.")
+    # A column that is called categorical is one, even if its cells look like numbers.
+    kinds = {name: "category" for name in categorical if name in features}
+    frame = with_target(read.frame, target)[[*features, target]]
+    return replace(read, frame=frame.astype(kinds))
 
-    Attributes
-    ----------
-    path : Path
-    target : str
-        Column that holds the outcome.
-    reading : Reading
-    drop, categorical : tuple of str
-    circular : dict of str to float or None
-        Periods of columns that come round.
-    are_classes : bool
-        Whether the target is names even if it looks like numbers.
-    """
 
-    path: Path
-    target: str
-    reading: Reading
-    drop: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    circular: dict[str, float] | None = None
-    are_classes: bool = False
-
-    def read(self) -> ReadFile:
-        """The features and then the target; says how they were read and what is left out."""
-        # Read as text at once: as numbers, 1 and 1.0 would be the same.
-        as_text = {*self.categorical, *([self.target] if self.are_classes else [])}
-        read = read_aloud(self.path, replace(self.reading, as_text=frozenset(as_text)))
-        self._check_names(read.frame)
-        features = [name for name in read.frame if name not in (self.target, *self.drop)]
-        if not features:
-            raise CommandError(f"{read.name} has no column beside the target '{self.target}'.")
-        # A column that is called categorical is one, even if its cells look like numbers.
-        kinds = {name: "category" for name in self.categorical if name in features}
-        frame = with_target(read.frame, self.target)[[*features, self.target]]
-        return replace(read, frame=frame.astype(kinds))
-
-    def _check_names(self, frame: pd.DataFrame) -> None:
-        names = list(frame.columns)
+def check_names(source: TableOptions, frame: pd.DataFrame) -> None:
+    """Refuse names of no column, and columns that are to be two things at once."""
+    names, circular = list(frame.columns), source.circular_features or {}
+    drop, categorical = source.drop or (), source.categorical or ()
+    for option, given in (
+        ("--target", [source.target]),
+        ("--drop", drop),
+        ("--categorical", categorical),
+        ("--circular", circular),
+    ):
+        for name in given:
+            if name not in names:
+                raise unknown_column(option, name, names, where_it_stands(name, frame))
+    if source.target in drop:
+        raise CommandError(f"'{source.target}' is the target and in --drop.")
+    for name in circular:
         for option, given in (
-            ("--target", [self.target]),
-            ("--drop", self.drop),
-            ("--categorical", self.categorical),
-            ("--circular", self.circular or ()),
+            ("the target", [source.target]),
+            ("in --drop", drop),
+            ("in --categorical", categorical),
         ):
-            for name in given:
-                if name not in names:
-                    raise unknown_column(option, name, names, where_it_stands(name, frame))
-        if self.target in self.drop:
-            raise CommandError(f"'{self.target}' is the target and in --drop.")
-        for name in self.circular or ():
-            for option, given in (
-                ("the target", [self.target]),
-                ("in --drop", self.drop),
-                ("in --categorical", self.categorical),
-            ):
-                if name in given:
-                    raise CommandError(f"'{name}' is {option} and in --circular.")
-            dtype = frame[name].dtype
-            if pd.api.types.is_bool_dtype(dtype) or not pd.api.types.is_numeric_dtype(dtype):
-                example = frame[name].dropna().astype(str).iloc[:1].tolist()
-                raise CommandError(
-                    f"--circular names '{name}', which holds no numbers"
-                    + (f" but cells such as '{example[0]}'" if example else "")
-                    + ". Number its values in the file, such as the days of the week from 0 to 6."
-                )
-
-
-def periods(texts: Sequence[str]) -> dict[str, float] | None:
-    """What `--circular` names: columns and the periods after which they come round.
-
-    Examples
-    --------
-    >>> from immigrate.cli.tables import periods
-    >>> periods(["hour=24", "wind=360"])
-    {'hour': 24.0, 'wind': 360.0}
-    """
-    by_name = {}
-    for text in texts:
-        # A name may hold such a sign itself.
-        name, sign, period = text.rpartition("=")
-        if not (sign and name):
-            raise UsageError(
-                f"--circular takes a column and its period, such as hour=24; got '{text}'."
+            if name in given:
+                raise CommandError(f"'{name}' is {option} and in --circular.")
+        dtype = frame[name].dtype
+        if pd.api.types.is_bool_dtype(dtype) or not pd.api.types.is_numeric_dtype(dtype):
+            example = frame[name].dropna().astype(str).iloc[:1].tolist()
+            raise CommandError(
+                f"--circular names '{name}', which holds no numbers"
+                + (f" but cells such as '{example[0]}'" if example else "")
+                + ". Number its values in the file, such as the days of the week from 0 to 6."
             )
-        try:
-            by_name[name] = float(period)
-        except ValueError:
-            by_name[name] = math.nan
-        if not 0 < by_name[name] < math.inf:
-            raise UsageError(
-                f"--circular {text}: the period is to be a number above 0, such as 24 for hours, "
-                f"7 for days of the week or 360 for degrees; got '{period}'."
-            )
-    return by_name or None
 
 
 def without_dates(X: pd.DataFrame) -> pd.DataFrame:
@@ -210,8 +161,8 @@ def where_it_stands(name: str, frame: pd.DataFrame) -> str:
     # The corner above names of rows is blank too, and no sign of a title.
     has_blank_names = any(one == f"column {j + 1}" for j, one in enumerate(frame.columns) if j)
     for j, column in enumerate(frame.columns):
-        rows = _rows_with(name, frame[column])
-        if not rows:
+        rows = np.flatnonzero(frame[column].astype(object) == name)
+        if not len(rows):
             continue
         if has_blank_names and rows[0] < MOST_ROWS_ABOVE:
             return (
@@ -227,36 +178,20 @@ def where_it_stands(name: str, frame: pd.DataFrame) -> str:
     return ""
 
 
-def _rows_with(name: str, cells: pd.Series[Any]) -> list[int]:
-    if pd.api.types.is_numeric_dtype(cells.dtype):
-        return []
-    return [row for row, cell in enumerate(cells) if isinstance(cell, str) and cell == name]
-
-
-PAIRS_FORM = "--pairs takes a feature, or pairs such as age:dose,age:sex"
-
-
-@dataclass(frozen=True)
-class TestOptions:
-    """The options of the test."""
-
-    adjust_for: tuple[str, ...] = ()
-    pairs: str = ""
-    outcome: str = "auto"
-    split: float | None = None
-    jobs: int | None = None
-
-    def parameters(self, names: Sequence[str]) -> dict[str, Any]:
-        """The same as parameters of `InteractionTest`, for a table with these features."""
-        for name in self.adjust_for:
-            if name not in names:
-                raise unknown_column("--adjust-for", name, names)
-        return {
-            "adjust_for": list(self.adjust_for) or None,
-            "pairs": chosen_pairs(self.pairs, names),
-            "outcome": self.outcome,
-            "split": self.split,
-        }
+def test_parameters(
+    source: TableOptions, options: TestOptions, names: Sequence[str]
+) -> dict[str, Any]:
+    """The parameters of `InteractionTest` for a table with these features."""
+    for name in options.adjust_for or ():
+        if name not in names:
+            raise unknown_column("--adjust-for", name, names)
+    return {
+        "adjust_for": options.adjust_for or None,
+        "pairs": chosen_pairs(options.pairs, names),
+        "outcome": source.outcome.value,
+        "split": options.split,
+        "circular_features": source.circular_features,
+    }
 
 
 def chosen_pairs(text: str, names: Sequence[str]) -> Any:
@@ -277,33 +212,22 @@ def chosen_pairs(text: str, names: Sequence[str]) -> Any:
         return text
     if ":" not in text:
         raise unknown_column("--pairs", text, names)
-    return _pairs(text, names)
-
-
-def _pairs(text: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of names that are separated by commas, which names may hold too."""
-    pieces, pairs, begun = text.split(","), list[tuple[str, str]](), ""
-    for piece in pieces:
+    pairs, begun = list[tuple[str, str]](), ""
+    # Commas stand between pairs and may stand in names, and so may colons.
+    for piece in text.split(","):
         begun = f"{begun},{piece}" if begun else piece
-        pair = _pair(begun, names)
+        places = (place for place, letter in enumerate(begun) if letter == ":")
+        cuts = ((begun[:place].strip(), begun[place + 1 :].strip()) for place in places)
+        pair = next((cut for cut in cuts if set(cut) <= set(names)), None)
         if pair:
             pairs.append(pair)
             begun = ""
     if begun:
-        raise _not_a_pair(begun, names)
+        parts = [part.strip() for part in begun.split(":")]
+        unknown = [part for part in parts if part not in names]
+        if len(parts) == 2 and unknown:
+            raise unknown_column("--pairs", unknown[0], names)
+        raise CommandError(
+            f"--pairs takes a feature, or pairs such as age:dose,age:sex; '{begun}' is none."
+        )
     return pairs
-
-
-def _pair(text: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """The two names that a colon separates, one of the colons in them."""
-    places = (place for place, letter in enumerate(text) if letter == ":")
-    cuts = ((text[:place].strip(), text[place + 1 :].strip()) for place in places)
-    return next((cut for cut in cuts if set(cut) <= set(names)), None)
-
-
-def _not_a_pair(text: str, names: Sequence[str]) -> CommandError:
-    parts = [part.strip() for part in text.split(":")]
-    unknown = [part for part in parts if part not in names]
-    if len(parts) == 2 and unknown:
-        return unknown_column("--pairs", unknown[0], names)
-    return CommandError(f"{PAIRS_FORM}; '{text}' is none.")

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from immigrate._version import __version__
-from immigrate.cli.app import (
-    AdjustFor,
-    Categorical,
-    Circular,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Jobs,
-    Missing,
-    Outcome,
-    OutcomeOption,
-    Pairs,
-    Sheet,
-    Split,
-    Table,
-    Target,
-    Work,
-    reading_options,
-    table_options,
-)
+from immigrate.cli.app import Jobs, Outcome, Reading, TableOptions, TestOptions
 from immigrate.cli.ending import CommandError, listed
 from immigrate.cli.terminal import (
     check_outputs,
@@ -45,15 +25,13 @@ from immigrate.files import spreadsheet_csv
 if TYPE_CHECKING:
     import pandas as pd
 
-    from immigrate.cli.tables import TableOptions, TestOptions
-
 # Rows of each table on the screen; files hold all.
 MOST_SHOWN = 10
 
 
 def command(
-    table: Table,
-    target: Target = "",
+    *,
+    source: TableOptions,
     csv: Annotated[
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="Write all evidence as CSV."),
@@ -62,40 +40,17 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="Write all evidence as JSON."),
     ] = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    circular: Circular = None,
-    adjust_for: AdjustFor = None,
-    pairs: Pairs = "",
-    outcome: OutcomeOption = Outcome.auto,
-    split: Split = None,
+    options: TestOptions,
     jobs: Jobs = None,
-    delimiter: Delimiter = "",
-    decimal: Decimal = "",
-    encoding: Encoding = "",
-    sheet: Sheet = "",
-    missing: Missing = None,
-) -> Work:
-    """The evidence: which features matter, which act together."""
-    from immigrate.cli.tables import TestOptions
-
-    reading = reading_options(delimiter, decimal, encoding, sheet, missing)
-    # The test takes numbers for classes by itself.
-    source = table_options(
-        "test", table, target, reading, drop, categorical, circular, Outcome.auto
-    )
-    options = TestOptions(tuple(adjust_for or ()), pairs, outcome.value, split, jobs)
-    return partial(run_test, source, options, csv, json)
-
-
-def run_test(
-    source: TableOptions, options: TestOptions, csv: Path | None, json: Path | None
+    reading: Reading,
 ) -> None:
-    """Test, print what was found, write what was asked for."""
-    from immigrate.cli.tables import without_dates
+    """The evidence: which features matter, which act together."""
+    source.check("test")
+    from immigrate.cli.tables import read_source, test_parameters, without_dates
 
-    check_outputs(csv, json, inputs=(source.path,))
-    read = source.read()
+    check_outputs(csv, json, inputs=(source.table,))
+    # The test takes numbers for classes by itself.
+    read = read_source(replace(source, outcome=Outcome.auto), reading)
     X = without_dates(read.frame.drop(columns=source.target))
     names = list(X.columns)
     if len(names) < 2:
@@ -103,13 +58,11 @@ def run_test(
             f"{listed(names) or 'nothing'} is the only feature, and a pair takes two; immigrate "
             "report does without."
         )
-    parameters = options.parameters(names)
+    parameters = test_parameters(source, options, names)
     with working("test of features and pairs"):
         from immigrate import InteractionTest
 
-        tested = InteractionTest(
-            **parameters, circular_features=source.circular, n_jobs=options.jobs, verbose=1
-        )
+        tested = InteractionTest(**parameters, n_jobs=jobs, verbose=1)
         tested.fit(X, read.frame[source.target])
     show(tested.summary())
     show_evidence(tested)
