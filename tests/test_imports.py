@@ -280,6 +280,7 @@ def test_three_forbidden_imports_of_different_kinds_are_named_together(planted):
 )
 def test_a_private_module_of_another_package_is_named(planted, line):
     package, plant = planted
+    (package / "datasets" / "_tables.py").touch()
     plant("plotting/__init__.py", line)
     new = private_imports(package) - private_imports(PACKAGE)
     assert new == {("plotting/__init__.py", "immigrate.datasets._tables")}
