@@ -33,6 +33,7 @@ def test_it_says_nothing_and_asks_for_nothing(page, any_page):
     page.open(any_page)
     assert page.messages == []
     assert page.requests == [any_page.as_uri()]
+    page.click("#pair-table tbody tr:nth-child(1)")
     assert page.all("#pair-picture figure svg")
     # Every view, every choice.
     for view in ("map", "network", "table"):
@@ -51,6 +52,7 @@ def test_the_answers_are_the_first_thing(page, trial):
 def test_where_there_is_nothing_it_says_so(page, noise):
     page.open(noise)
     assert page.texts(".headline")[:2] == ["None detected"] * 2
+    assert not page.all("#pair-picture svg, #feature-picture svg, tr.chosen, tr.found")
     page.click("#tab-network")
     assert "none was detected" in page.one("#pair-network").text
 
@@ -221,6 +223,7 @@ def test_a_held_out_row_is_explained(page, trial):
 
 def test_several_classes_have_a_curve_and_a_surface_each(page, four_classes):
     page.open(four_classes)
+    page.click("#pair-table tbody tr:nth-child(1)")
     assert len(page.all("#prediction-pictures figure:nth-child(2) .curve")) == 4
     options = page.texts("#surface-class option")
     assert options == list("KLMN")

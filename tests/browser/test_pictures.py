@@ -66,6 +66,7 @@ def letters(driver, folder):
 @pytest.mark.parametrize("name", ["trial", "hostile", "four_classes", "letters", "many_pairs"])
 def test_no_text_leaves_its_picture(page, request, name, width):
     page.open(request.getfixturevalue(name), width=width)
+    page.click("#pair-table tbody tr:nth-child(1)")
     for view in VIEWS:
         page.click(f"#tab-{view}")
         if view == "network":
@@ -92,6 +93,7 @@ def test_on_a_phone_texts_keep_their_size(page, trial):
 
 def test_every_class_has_a_mark_of_its_own(page, letters):
     page.open(letters)
+    page.click("#pair-table tbody tr:nth-child(1)")
     marks = page.js(MARKS)
     assert len(marks) == len(set(marks)) == N_CLASSES
 
@@ -108,6 +110,7 @@ def test_of_many_classes_one_curve_at_a_time_is_coloured(page, letters):
 def test_both_signs_of_a_surface_have_colours_of_their_own(page, letters):
     """The eighth class is grey, as what speaks against the others."""
     page.open(letters)
+    page.click("#pair-table tbody tr:nth-child(1)")
     for c in range(N_CLASSES):
         page.click(f"#surface-class option[value='{c}']")
         colours = page.js(SIGNS)

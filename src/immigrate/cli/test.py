@@ -102,7 +102,12 @@ def show_evidence(tested: Any) -> None:
                 str(row["feature_2"]),
                 *map(p_text, row[["p_value", "p_adjusted"]]),
                 "–" if math.isnan(row["size"]) else f"{row['size']:.2f}",
-                "yes" if row["is_found"] else "no",
+                "yes"
+                if row["is_found"]
+                # Its p-value was small before those found were part of the model, and is not after.
+                else "no: not beyond those shown"
+                if row["p_adjusted"] <= tested.alpha
+                else "no",
             ]
             for _, row in pairs.head(MOST_SHOWN).iterrows()
         ],

@@ -9,10 +9,8 @@ function startPairs() {
   const { pairs, test } = data;
   if (!pairs.a.length) return;
   let threshold = alpha,
-    view = "table",
-    chosen = 0;
+    view = "table";
   const open = i => {
-    chosen = i;
     showPair(i);
     for (const edge of document.querySelectorAll(".edge"))
       edge.classList.toggle("chosen", +edge.dataset.pair === i);
@@ -39,7 +37,7 @@ function startPairs() {
     names: i => [pairs.names[pairs.a[i]], pairs.names[pairs.b[i]]],
     found: pairs.is_found,
     p: pairs.p_adjusted,
-    mark: i => (pairs.is_found && pairs.is_found[i] ? "act together" : ""),
+    mark: i => (pairs.is_found && pairs.is_found[i] ? "act together" : isMirror(pairs, i) ? MIRROR : ""),
     open,
     changed: p => {
       threshold = p;
@@ -84,7 +82,9 @@ function startPairs() {
     });
     select("table");
   }
-  table.choose(0);
+  // Those found stand first. An arbitrary pair has no picture until somebody asks for it.
+  if (pairs.is_found && pairs.is_found[0]) table.choose(0);
+  else byId("pair-picture").append(el("p", { class: "soft" }, "No pair is chosen."));
 }
 
 let openFeature = () => {};
@@ -113,7 +113,8 @@ function startFeatures() {
     table.choose(i);
     byId("feature-picture").scrollIntoView({ block: "nearest" });
   };
-  table.choose(0);
+  if (features.is_found && features.is_found[0]) table.choose(0);
+  else byId("feature-picture").append(el("p", { class: "soft" }, "No feature is chosen."));
 }
 
 startFeatures();

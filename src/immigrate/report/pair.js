@@ -250,6 +250,10 @@ function surfaceBox(surface, nameA, nameB) {
 // A paragraph of its own: it may begin with a label, which keeps its case.
 const wordsOf = direction => (direction ? [el("p", {}, sentence(direction))] : []);
 
+// A small p before those found are part of the model, and a large one after.
+const MIRROR = "not beyond those found";
+const isMirror = (pairs, i) => pairs.p && pairs.p_adjusted[i] !== null && pairs.p_adjusted[i] <= alpha && !pairs.is_found[i];
+
 function showPair(i) {
   const { pairs } = data,
     box = byId("pair-picture"),
@@ -258,13 +262,15 @@ function showPair(i) {
     names = [pairs.names[a], pairs.names[b]];
   const parts = [el("h3", {}, pairNode(...names))];
   if (pairs.p) {
-    const is = pairs.is_found[i] ? "Shown to act together" : "Not shown to act together";
+    const is = pairs.is_found[i]
+      ? "Shown to act together"
+      : `Not shown to act together${isMirror(pairs, i) ? " beyond the pairs found" : ""}`;
     parts.push(
       el(
         "p",
         {},
         el("b", {}, is),
-        `: adjusted p ${pText(pairs.p_adjusted[i])}${sizeClause(pairs, i)}; weight in the model ${numberText(pairs.weight[i])}.`,
+        `: adjusted p ${pText(pairs.p_adjusted[i])}${isMirror(pairs, i) ? " before these are in the model" : ""}${sizeClause(pairs, i)}; weight in the model ${numberText(pairs.weight[i])}.`,
       ),
       ...wordsOf(pairs.direction[i]),
     );
