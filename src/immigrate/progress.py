@@ -180,30 +180,25 @@ ALONE = Run()
 """One thread, and no lines of progress."""
 
 
-# Of this thread: the line that reports progress, and the stages that it names; None where
-# `verbose` prints more.
-_line: ContextVar[ProgressLine | None] = ContextVar("_line", default=None)
-_stages: ContextVar[tuple[str, ...]] = ContextVar("_stages", default=())
-_is_waiting: ContextVar[bool] = ContextVar("_is_waiting", default=False)
+# Of this thread: the line that reports progress, None where `verbose` prints more, and the stages
+# that it names. None outside of `reporting_progress`.
+_reporting: ContextVar[tuple[ProgressLine | None, tuple[str, ...]] | None] = ContextVar(
+    "_reporting", default=None
+)
 
 
 @contextmanager
 def reporting_progress(line: ProgressLine | None) -> Iterator[None]:
     """Inside the block, `report_progress` speaks through this line; the outermost counts."""
-    if _is_waiting.get():
+    if _reporting.get() is not None:
         yield
         return
-    stages = _stages.get()
     try:
-        _is_waiting.set(True)
-        _line.set(line)
-        _stages.set(())
+        _reporting.set((line, ()))
         yield
     finally:
-        # These first: should wiping the line fail, the next fit must be reported all the same.
-        _is_waiting.set(False)
-        _line.set(None)
-        _stages.set(stages)
+        # This first: should wiping the line fail, the next fit must be reported all the same.
+        _reporting.set(None)
         if line is not None:
             line.end()
 
@@ -248,15 +243,17 @@ def fitting(estimator: Any) -> Iterator[None]:
 @contextmanager
 def progress_stage(stage: str) -> Iterator[None]:
     """Inside the block, lines of progress begin with this stage."""
-    token = _stages.set((*_stages.get(), stage))
+    before = _reporting.get()
+    if before is not None:
+        _reporting.set((before[0], (*before[1], stage)))
     try:
         yield
     finally:
-        _stages.reset(token)
+        _reporting.set(before)
 
 
 def report_progress(step: str) -> None:
     """A step of a fit is done, for whose end the user may be waiting."""
-    line = _line.get()
+    line, stages = _reporting.get() or (None, ())
     if line is not None:
-        line.beat(*_stages.get(), step)
+        line.beat(*stages, step)

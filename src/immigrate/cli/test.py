@@ -104,7 +104,7 @@ def show_evidence(tested: Any) -> None:
                 "–" if math.isnan(row["size"]) else f"{row['size']:.2f}",
                 "yes"
                 if row["is_found"]
-                # Its p-value was small before those found were part of the model, and is not after.
+                # Its p was small before those found were part of the model, and is not after.
                 else "no: not beyond those shown"
                 if row["p_adjusted"] <= tested.alpha
                 else "no",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -36,6 +36,17 @@ IN_WORDS = {
 }
 
 
+class Nearest(NamedTuple):
+    """Of each row and its two classes the references with the largest couplings."""
+
+    place: Codes  # (n_rows, 2, count)
+    coupling: Array
+    distance: Array
+    classes: Codes  # (2, n_rows)
+    references: References
+    labels: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """Why rows are predicted as they are: every margin as a sum of parts.
@@ -61,11 +72,8 @@ class Explanation:
         "rounding", for boosted models with hard votes: what voting for one class only adds.
     values : ndarray of shape (n_rows, n_terms)
         The parts.
-    neighbours : pandas.DataFrame
-        The training samples that count most, of both classes of each row: `row`,
-        `training_row` (its position in the table given to `fit`; a model with prototypes has
-        `prototype` in its place, the position among these), `class`, `share` (of the coupling of
-        all samples of that class) and `distance`.
+    nearest : Nearest
+        What the table of `neighbours` is made of.
 
     See Also
     --------
@@ -98,7 +106,30 @@ class Explanation:
     margin: Array
     terms: pd.DataFrame
     values: Array
-    neighbours: pd.DataFrame
+    nearest: Nearest
+
+    @cached_property
+    def neighbours(self) -> pd.DataFrame:
+        """The training samples that count most, of both classes of each row.
+
+        Columns `row`, `training_row` (its position in the table given to `fit`; a model with
+        prototypes has `prototype` in its place, the position among these), `class`, `share` (of
+        the coupling of all samples of that class) and `distance`.
+        """
+        place, coupling, distance, classes, references, labels = self.nearest
+        code = references.codes[place]
+        # A class with fewer samples than were asked for has the places filled with others.
+        is_own = code == classes.T[:, :, None]
+        of_samples, of_prototypes = REFERENCES
+        return pd.DataFrame(
+            {
+                "row": np.nonzero(is_own)[0],
+                of_prototypes if references.is_summary else of_samples: place[is_own],
+                "class": labels[code[is_own]],
+                "share": coupling[is_own],
+                "distance": distance[is_own],
+            }
+        )
 
     @property
     def parts(self) -> pd.DataFrame:
@@ -216,7 +247,7 @@ def explained(
     members = weighed_margins(model, many, classes)
     size = np.sum([np.abs(one.weights) for one in members], axis=0)
     features, place, factor = used_terms(model.references, size)
-    margin, crowding, terms, *neighbours = summed_parts(
+    margin, crowding, terms, nearest_place, coupling, distance = summed_parts(
         model.references, X, members, classes, place, n_neighbors
     )
     others = {"crowding": crowding} if any(one.rule == "energy" for one in members) else {}
@@ -231,7 +262,7 @@ def explained(
         margin,
         term_table(features, list(others), names),
         np.column_stack([factor * terms, *others.values()]),
-        neighbour_table(neighbours, classes, model.references, labels),
+        Nearest(nearest_place, coupling, distance, classes, model.references, labels),
     )
 
 
@@ -427,26 +458,6 @@ def term_table(features: Codes, others: Sequence[str], names: Any) -> pd.DataFra
         for j, (own, is_in) in enumerate(zip(features, is_new))
     }
     return pd.DataFrame({**columns, "kind": [*kinds, *others]})
-
-
-def neighbour_table(
-    found: Sequence[Any], classes: Codes, references: References, labels: np.ndarray
-) -> pd.DataFrame:
-    """What `nearest` found of each row, of its predicted class first."""
-    place, coupling, distance = found
-    code = references.codes[place]
-    # A class with fewer samples than were asked for has the places filled with others.
-    is_own = code == classes.T[:, :, None]
-    of_samples, of_prototypes = REFERENCES
-    return pd.DataFrame(
-        {
-            "row": np.nonzero(is_own)[0],
-            of_prototypes if references.is_summary else of_samples: place[is_own],
-            "class": labels[code[is_own]],
-            "share": coupling[is_own],
-            "distance": distance[is_own],
-        }
-    )
 
 
 def name_of(*term: Any) -> str:
