@@ -148,22 +148,11 @@ def surfaces(test: InteractionTest, first: Codes, second: Codes) -> list[dict[st
         # The first one always has room, however many classes it has.
         if rows and n_values > MOST_SURFACE_VALUES:
             break
-        x, y = (
-            {"has_levels": axis.has_levels, "values": list(axis.values)} for axis in effect.axes
-        )
-        rows.append(
-            {
-                "a": a,
-                "b": b,
-                "x": x,
-                "y": y,
-                "classes": list(effect.classes),
-                "value": effect.value,
-                # Not the ends themselves: the page only shades, and its size is limited.
-                "is_sure": ((effect.low > 0) | (effect.high < 0)).astype(int),
-                "counts": effect.counts,
-            }
-        )
+        x, y = ({"has_levels": one.has_levels, "values": one.values} for one in effect.axes)
+        # Not the ends themselves: the page only shades, and its size is limited.
+        is_sure = ((effect.low > 0) | (effect.high < 0)).astype(int)
+        drawn = {"value": effect.value, "is_sure": is_sure, "counts": effect.counts}
+        rows.append({"a": a, "b": b, "x": x, "y": y, "classes": effect.classes, **drawn})
     return rows
 
 

@@ -40,6 +40,7 @@ def summary(context: Context) -> dict[str, Any]:
     measures, found = {method: one.measures() for method, one in held_out.items()}, held_out[name]
     by_fold = [np.mean(fold.predicted(name) == codes[fold.test]) for fold in folds]
     counts, labels = np.bincount(codes), [str(label) for label in given.outcome.classes]
+    methods = [{"name": one, "is_model": one == name, **measures[one]} for one in measures]
     # The second of two classes, or each of more against the rest.
     drawn = [1] if len(labels) == 2 else range(len(labels))
     curves = [(labels[c], found.codes == c, found.probability[:, c]) for c in drawn]
@@ -54,14 +55,10 @@ def summary(context: Context) -> dict[str, Any]:
             "largest_class": counts.max() / counts.sum(),
             "is_imbalanced": counts.max() > IMBALANCE * counts.min(),
             "labels": labels,
-            "confusion": confusion_matrix(
-                found.codes, found.predicted, labels=np.arange(len(labels))
-            ),
+            "confusion": confusion_matrix(found.codes, found.predicted, labels=range(len(labels))),
             "roc": [roc(*curve) for curve in curves],
             "calibration": [calibration(*curve) for curve in curves],
-            "methods": [
-                {"name": other, "is_model": other == name, **measures[other]} for other in measures
-            ],
+            "methods": methods,
             "explained": explained_rows(given, folds[0], name),
         }
     }
@@ -99,7 +96,7 @@ def explained_rows(given: ReportInput, fold: Fold, name: str) -> list[dict[str, 
     parts, explained = explanation.parts, []
     for k, i in enumerate(chosen):
         own = parts.loc[parts["row"] == k, ["feature_1", "feature_2", "kind", "part"]]
-        largest = own.head(MOST_PARTS).to_dict("records")
+        largest: list[Any] = own.head(MOST_PARTS).to_dict("records")
         if len(own) > MOST_PARTS:
             rest = own["part"].iloc[MOST_PARTS:].sum()
             largest.append({"feature_1": None, "feature_2": None, "kind": "rest", "part": rest})
