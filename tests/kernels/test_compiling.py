@@ -1,7 +1,8 @@
 """Compiled code is that of the sources, and its cache can fail without the library failing.
 
 Each test runs processes on a small copy of the package: the module that compiles, and a function
-in two files whose compilation takes a fraction of a second.
+in two files whose compilation takes a fraction of a second. Most are forks of one process that
+has imported Numba.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kernels.fork_server import Fork, ForkServer
 
 from immigrate.kernels import compiling
 
@@ -39,8 +41,8 @@ COMPILED, LOADED = ["0", "1"], ["1", "0"]
 class Copy:
     """A small copy of the package, with folders of its own for everything that is cached."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, server: ForkServer | None) -> None:
+        self.folder, self.server = folder, server
         self.kernels = folder / "site" / "immigrate" / "kernels"
         self.in_tree, self.home = self.kernels / "__pycache__", folder / "home"
         self.kernels.mkdir(parents=True)
@@ -59,13 +61,17 @@ class Copy:
     def write_part(self, constant: float) -> None:
         (self.kernels / "part.py").write_text(PART.format(constant))
 
-    def start(self, script: str) -> subprocess.Popen:
-        names = {"NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": str(self.home), "HOME": str(self.home)}
+    def start(self, script: str) -> subprocess.Popen | Fork:
+        site = self.folder / "site"
+        homes = {"XDG_CACHE_HOME": str(self.home), "HOME": str(self.home)}
+        if self.server is not None:
+            return self.server.start(script, self.folder, site, homes)
+        names = {**homes, "NUMBA_CACHE_DIR": "", "PYTHONPATH": str(site)}
         return subprocess.Popen(
             # Warnings are errors there as well. Python's own cache of bytecode goes by the time
             # of a file in seconds, which is too coarse for what these tests do.
             [sys.executable, "-B", "-W", "error", "-c", script],
-            env={**os.environ, **names, "PYTHONPATH": str(self.folder / "site")},
+            env={**os.environ, **names},
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -81,19 +87,31 @@ class Copy:
         return [file for folder in folders for file in folder.rglob("*") if file.is_file()]
 
 
-def result_of(process: subprocess.Popen) -> tuple[float, list[str], str]:
+def result_of(process: subprocess.Popen | Fork) -> tuple[float, list[str], str]:
     out, said = process.communicate(timeout=100)
     assert process.returncode == 0, said
     value, *counts = out.split()
     return float(value), counts, said
 
 
+@pytest.fixture(scope="module")
+def server():
+    if not hasattr(os, "fork"):
+        yield None
+        return
+    server = ForkServer()
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def copy(tmp_path):
-    return Copy(tmp_path)
+def copy(tmp_path, server):
+    return Copy(tmp_path, server)
 
 
-def test_a_second_process_loads_what_the_first_compiled(copy):
+def test_a_second_process_loads_what_the_first_compiled(tmp_path):
+    """Of their own, not forks: machine code must not depend on where things lie in memory."""
+    copy = Copy(tmp_path, server=None)
     assert copy.run() == (30.0, COMPILED, "")
     assert copy.run() == (30.0, LOADED, "")
 
