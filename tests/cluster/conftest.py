@@ -23,7 +23,8 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xdist_group("cluster"))
 
 
-@pytest.fixture(scope="session")
+# Of the folder, and not of the session: idle workers and their scheduler take 6 % of a core.
+@pytest.fixture(scope="package")
 def client():
     heard = [(one, one.level) for one in logging.getLogger("distributed").handlers]
     with (

@@ -44,7 +44,8 @@ def test_blocks_of_rows_take_a_sixty_fourth_of_the_memory(memory, n_columns):
     n = 100_000
     with sklearn.config_context(working_memory=memory):
         slices = row_slices(n, n_columns)
-    assert np.concatenate([np.arange(n)[one] for one in slices]).tolist() == list(range(n))
+    rows = np.arange(n)
+    np.testing.assert_array_equal(np.concatenate([rows[one] for one in slices]), rows)
     size = slices[0].stop - slices[0].start
     wanted = memory * MEGABYTE // 64 // (8 * max(n_columns, 1))
     assert size == min(max(wanted, 64), n)
