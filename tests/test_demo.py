@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from small_forests import _small_forests  # noqa: F401
 
 from immigrate import demo
 

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("typer")
 
 from cli.tables import csv_text, xor_table
+from small_forests import _small_forests  # noqa: F401
 
 from immigrate.cli import main
 

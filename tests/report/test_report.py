@@ -21,6 +21,7 @@ from immigrate import (
     Report,
 )
 from immigrate.datasets import make_monk1, make_trial, make_xor
+from immigrate.estimators import immigrate_cv
 from immigrate.options import Columns, Screen
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -385,15 +386,16 @@ def test_mirrors_of_a_pair_are_not_found_again():
     assert sum(report.summary["pairs"]["is_found"]) == 1
 
 
-def test_wide_tables_are_screened_and_the_page_says_so():
-    X, y = make_xor(60, 160, random_state=0)
+def test_wide_tables_are_screened_and_the_page_says_so(monkeypatch):
+    monkeypatch.setattr(immigrate_cv, "MOST_FEATURES_UNSCREENED", 20)
+    X, y = make_xor(60, 25, random_state=0)
     report = Report.of(X.assign(strong=y + 0.1 * X["a"]), y)
     screen = report.estimator.estimator.screen
     assert (screen.by, screen.max_features) == ("pairs", 100)
     assert report.summary["performance"]["n_folds"] == 5
     text = text_of(report.html())
-    assert "With 161 features the model is screened: at most 100 of them" in text
-    assert report.summary["test"]["n_pairs"] == 161 * 160 / 2
+    assert "With 26 features the model is screened: at most 100 of them" in text
+    assert report.summary["test"]["n_pairs"] == 26 * 25 / 2
 
 
 def test_printing_gives_the_three_answers(monk):

@@ -1,0 +1,1 @@
+from small_forests import _small_forests  # noqa: F401
