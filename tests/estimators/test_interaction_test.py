@@ -15,19 +15,12 @@ from interaction_problems import (
     additive_data,
     xor_data,
 )
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from immigrate import InteractionTest
 from immigrate.datasets import make_monk1
 from immigrate.interactions import findings, search
 from immigrate.interactions.adjustments import PValues, benjamini_hochberg
 from immigrate.options import WestfallYoung
-
-
-# With its defaults it is among all estimators in test_common.py.
-@parametrize_with_checks([InteractionTest(adjust=WestfallYoung(n_draws=19, random_state=0))])
-def test_follows_the_conventions_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def test_finds_the_pair_and_nothing_else():
