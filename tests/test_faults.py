@@ -16,7 +16,7 @@ from harness.faults import COUNTS, Tally, injected, main, summary
 from harness.victims import Hit, limit
 
 
-@pytest.mark.parametrize(("kind", "count"), [("full disk", 12), ("memory", 3), ("interrupt", 6)])
+@pytest.mark.parametrize(("kind", "count"), [("full disk", 6), ("memory", 2), ("interrupt", 3)])
 def test_a_few_faults_lose_nothing(kind, count):
     tally = injected(kind, count, seed=1)
     assert (tally.losses, tally.n_hangs) == ([], 0)

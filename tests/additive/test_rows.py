@@ -46,8 +46,9 @@ def fitted(X, y, working_memory, n_jobs=1):
         return InteractionTest(n_jobs=n_jobs).fit(X, y)
 
 
-@pytest.mark.parametrize("block_rows", [100, 333])
-@pytest.mark.parametrize("kind", ["class", "number", "missing"])
+@pytest.mark.parametrize(
+    ("kind", "block_rows"), [("class", 100), ("class", 333), ("number", 100), ("missing", 333)]
+)
 def test_blocks_of_rows_do_not_change_the_answer(monkeypatch, kind, block_rows):
     monkeypatch.setattr(statistics, "BLOCK_ROWS", block_rows)
     X, y = problem(kind)

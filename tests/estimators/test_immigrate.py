@@ -50,7 +50,7 @@ class TestInvariance:
     """What must not change the answer does not."""
 
     @quiet
-    @settings(max_examples=200)
+    @settings(max_examples=60)
     @given(problem=problems(max_n=16, max_p=4), random=st.randoms(use_true_random=False))
     def test_feature_order_permutes_the_weights(self, problem, random):
         order = random.sample(range(problem.X.shape[1]), problem.X.shape[1])
@@ -59,7 +59,7 @@ class TestInvariance:
         np.testing.assert_allclose(permuted, W[np.ix_(order, order)], atol=1e-6)
 
     @quiet
-    @settings(max_examples=200)
+    @settings(max_examples=60)
     @given(problem=problems(max_n=16, max_p=4), random=st.randoms(use_true_random=False))
     def test_sample_order_does_not_matter(self, problem, random):
         order = random.sample(range(len(problem.X)), len(problem.X))
@@ -73,7 +73,7 @@ class TestInvariance:
         np.testing.assert_allclose(permuted, W, atol=1e-6)
 
     @quiet
-    @settings(max_examples=200)
+    @settings(max_examples=60)
     @given(problem=problems(max_n=16, max_p=4))
     def test_label_names_do_not_matter(self, problem):
         names = np.array(["zebra", "ant", "mole", "cat"])
@@ -83,7 +83,7 @@ class TestInvariance:
         assert set(named.predict(problem.X)) <= set(names)
 
     @quiet
-    @settings(max_examples=200)
+    @settings(max_examples=60)
     @given(problem=problems(max_n=30, max_p=4))
     def test_thread_count_does_not_matter(self, problem):
         one, two = self.fit(problem, n_jobs=1), self.fit(problem, n_jobs=2)

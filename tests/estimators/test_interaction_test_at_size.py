@@ -124,7 +124,7 @@ def test_ctrl_c_ends_a_long_scan(n_jobs):
     X, y = wide_problem(n=300, p=2500)
 
     def interrupt():
-        time.sleep(2.0)
+        time.sleep(1.0)
         os.kill(os.getpid(), signal.SIGINT)
 
     test = InteractionTest(n_jobs=n_jobs)

@@ -20,7 +20,7 @@ from immigrate import (
 from immigrate.options import Descent
 
 # A signal that comes too late for one fit is tried again with the next.
-N_SIGNALS = 12
+N_SIGNALS = 6
 ESTIMATORS = [
     *selectors(),
     LFE(),

@@ -115,7 +115,7 @@ def interrupt(*_):
 signal.signal(signal.SIGALRM, interrupt)
 random.seed(0)
 n_heard = 0
-for _ in range(1500):
+for _ in range(500):
     try:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 4e-4))
         for _ in range(10_000):  # far longer than until the signal
@@ -135,7 +135,7 @@ def test_interrupts_stop_neither_the_next_work_nor_the_end_of_the_process():
     )
     assert ended.returncode == 0, ended.stderr
     # What Python itself ignores, as in a callback of its collector, is not heard.
-    assert int(ended.stdout) > 1400
+    assert int(ended.stdout) > 450
 
 
 def n_own_threads():
