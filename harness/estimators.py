@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from sklearn.base import BaseEstimator
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
 
 from immigrate.persistence import public_estimators
 
@@ -29,3 +30,10 @@ def seeded(cls: type[BaseEstimator], **parameters: Any) -> BaseEstimator:
     if "random_state" in inspect.signature(cls).parameters:
         parameters.setdefault("random_state", 0)
     return cls(**parameters)
+
+
+def labels_for(estimator: BaseEstimator, labels: Any) -> Any:
+    """The labels themselves, or numbers in their place for what explains numbers."""
+    if isinstance(estimator, RegressorMixin):
+        return np.unique(labels, return_inverse=True)[1]
+    return labels

@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 
 import immigrate as im
-from harness.estimators import seeded
+from harness.estimators import labels_for, seeded
 from immigrate.persistence import public_estimators
 
 Generator = np.random.Generator
@@ -68,9 +68,8 @@ def drawn_problem(seed: int, number: int) -> Problem:
         f"{n} x {p}, {n_classes} classes, {','.join(kinds)}, gaps {gaps}, {container}, {weighting}"
     )
     estimator = ESTIMATORS[name](rng)
-    return Problem(
-        name, estimator, X, drawn_labels(rng, n, n_classes), WEIGHTS[weighting](rng, n), described
-    )
+    y = labels_for(estimator, drawn_labels(rng, n, n_classes))
+    return Problem(name, estimator, X, y, WEIGHTS[weighting](rng, n), described)
 
 
 def drawn_labels(rng: Generator, n: int, n_classes: int) -> Any:

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 import immigrate as im
-from harness.estimators import instances
+from harness.estimators import instances, labels_for
 from immigrate.files import whole_file
 from paper.cells import Cell, Outcome
 from paper.store import Store, write_tracked
@@ -164,11 +164,15 @@ class Refit:
         # Fitted when they are first drawn, by their place among the estimators.
         self.models: dict[int, tuple[Any, str, str, float]] = {}
 
+    def _fit(self, model, data) -> Any:
+        X, y = data
+        return model.fit(X, labels_for(model, y))
+
     def _fitted(self, model) -> tuple[Any, str, str, float]:
         """A model, what it says after the first and the second fit, and how long one takes."""
-        after = answers(model.fit(*self.second))
+        after = answers(self._fit(model, self.second))
         start = time.perf_counter()
-        model.fit(*self.first)
+        self._fit(model, self.first)
         return model, answers(model), after, time.perf_counter() - start
 
     def hit_by(self, fault: Fault, rng: random.Random) -> Hit:
@@ -177,10 +181,10 @@ class Refit:
         if place not in self.models:
             self.models[place] = self._fitted(ESTIMATORS[place])
         model, before, after, usual = self.models[place]
-        outcome = fault(lambda: model.fit(*self.second), usual)
+        outcome = fault(lambda: self._fit(model, self.second), usual)
         left = answers(model)
         if left != before:
-            model.fit(*self.first)
+            self._fit(model, self.first)
         what = f"fit of {type(model).__name__}"
         return Hit(what, outcome, "" if left in (before, after) else "half a model")
 

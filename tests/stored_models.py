@@ -43,6 +43,8 @@ def table(name: str, n: int = 30) -> tuple[pd.DataFrame, np.ndarray]:
         frame.loc[3, "b"] = np.nan
     if name in ONLY_COMPLETE_NUMBERS:
         frame = pd.DataFrame({"a": a, "b": b})
+    if name == "ImmigrateRegressor":
+        return frame, (a * b).round(3)
     return frame, np.where((a > 0) ^ (b > 0), "yes", "no")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         IM4EClassifier,
         ImmigrateClassifier,
         ImmigrateClassifierCV,
+        ImmigrateRegressor,
         ImmigrateSelector,
         InteractionTest,
     )
@@ -42,6 +43,7 @@ _HOMES = {
         "IM4EClassifier",
         "ImmigrateClassifier",
         "ImmigrateClassifierCV",
+        "ImmigrateRegressor",
         "ImmigrateSelector",
         "InteractionTest",
     ),
@@ -67,6 +69,7 @@ __all__ = [
     "IRelief",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
+    "ImmigrateRegressor",
     "ImmigrateSelector",
     "InteractionTest",
     "MultiSURF",

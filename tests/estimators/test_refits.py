@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from stored_models import MODELS
 
 import immigrate
-from harness.estimators import instances
+from harness.estimators import instances, labels_for
 from harness.problems import ESTIMATORS as FUZZED
 from harness.victims import ESTIMATORS as VICTIMS
 from immigrate.persistence import public_estimators
@@ -84,6 +84,7 @@ def answers(model, X):
 @every
 def test_an_error_at_any_moment_of_a_refit_leaves_the_old_model_whole(model, tables):
     X, y, other, labels = tables
+    labels = labels_for(model, labels)
     model = clone(model).fit(X, y)
     before = answers(model, X)
     assert before

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from immigrate.estimators.im4e import IM4EClassifier
     from immigrate.estimators.immigrate import ImmigrateClassifier
     from immigrate.estimators.immigrate_cv import ImmigrateClassifierCV
+    from immigrate.estimators.immigrate_regressor import ImmigrateRegressor
     from immigrate.estimators.interaction_test import InteractionTest
     from immigrate.estimators.selector import ImmigrateSelector
     from immigrate.interactions.pair_effect import PairEffect
@@ -29,6 +30,7 @@ _HOMES = {
     "IM4EClassifier": "immigrate.estimators.im4e",
     "ImmigrateClassifier": "immigrate.estimators.immigrate",
     "ImmigrateClassifierCV": "immigrate.estimators.immigrate_cv",
+    "ImmigrateRegressor": "immigrate.estimators.immigrate_regressor",
     "ImmigrateSelector": "immigrate.estimators.selector",
     "InteractionTest": "immigrate.estimators.interaction_test",
     "OtherVersionWarning": "immigrate.scikit_learn",
@@ -42,6 +44,7 @@ __all__ = [
     "IM4EClassifier",
     "ImmigrateClassifier",
     "ImmigrateClassifierCV",
+    "ImmigrateRegressor",
     "ImmigrateSelector",
     "InteractionTest",
     "OtherVersionWarning",

@@ -1,4 +1,4 @@
-"""What estimators share: what happens round every fit, and how classifiers predict."""
+"""What estimators share: what is left of a fit, and how classifiers predict."""
 
 from __future__ import annotations
 
@@ -21,17 +21,55 @@ from immigrate.solvers import Stop
 from immigrate.table import Reader, Table, read_table
 
 
-class ReferenceClassifier(ClassifierMixin, StoredEstimator):
-    """A classifier that compares rows with references: how it reads and explains them.
+class ReferenceEstimator(StoredEstimator):
+    """An estimator that compares rows with references: how it reads them, and what a fit leaves.
 
-    Relies on `model_`, the `MarginModel` that a subclass sets in `fit`,
-    beside scikit-learn's own `classes_`; and on the parameter `n_jobs`.
+    Relies on `model_`, the `MarginModel` that a subclass sets in `fit`, and on the parameter
+    `n_jobs`.
     """
 
     model_: MarginModel
     column_reader_: Reader
-    classes_: np.ndarray
     n_jobs: int | None
+
+    def _values(self, X: Any) -> Array:
+        """The table as the fitted reader reads it; to be asked for before `model_` is."""
+        check_is_fitted(self)
+        values: Array = read_table(self, X)
+        return values
+
+    def _adopt(self, table: Table, model: MarginModel, fit: Fit) -> None:
+        """Become the model that a solver found; nothing here can fail."""
+        table.keep_on(self)
+        self.model_ = model
+        solution, seen = fit.solution, fit.task.references
+        # Of a sample some are anchors, and some count as references.
+        n, is_anchor, count = len(seen.codes), seen.is_anchor, seen.count
+        self.n_anchors_ = n if is_anchor is None else int(np.count_nonzero(is_anchor))
+        self.n_references_ = n if count is None else int(np.count_nonzero(count))
+        self.weight_error_ = np.zeros((seen.values.shape[1],) * np.ndim(solution.weights))
+        if fit.error is not None:
+            self.weight_error_ = np.sqrt(seen.encoding.folded(fit.error**2))
+        self.objective_path_ = np.array(solution.objective_path)
+        self.gap_ = solution.gap
+        # A start that is already stationary takes no step; scikit-learn wants at least 1.
+        self.n_iter_ = max(len(solution.objective_path) - 1, 1)
+        self.converged_ = solution.stop is Stop.TOLERANCE
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class ReferenceClassifier(ClassifierMixin, ReferenceEstimator):
+    """A classifier that compares rows with references: how it explains them.
+
+    Relies on scikit-learn's own `classes_` beside what a `ReferenceEstimator` has.
+    """
+
+    classes_: np.ndarray
 
     def explain(self, X: Any, *, n_neighbors: int = 3) -> Explanation:
         """Which features and pairs pull each row to its class, and its most telling neighbours.
@@ -63,18 +101,6 @@ class ReferenceClassifier(ClassifierMixin, StoredEstimator):
         return explained(
             self.model_, values, self.classes_, names, n_neighbors=n_neighbors, n_jobs=self.n_jobs
         )
-
-    def _values(self, X: Any) -> Array:
-        """The table as the fitted reader reads it; to be asked for before `model_` is."""
-        check_is_fitted(self)
-        values: Array = read_table(self, X)
-        return values
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 class MarginClassifier(ReferenceClassifier):
@@ -177,24 +203,6 @@ class MarginClassifier(ReferenceClassifier):
         """The sigma used."""
         check_is_fitted(self)
         return self.model_.sigma
-
-    def _adopt(self, table: Table, model: MarginModel, fit: Fit) -> None:
-        """Become the model that a solver found; nothing here can fail."""
-        table.keep_on(self)
-        self.model_ = model
-        solution, seen = fit.solution, fit.task.references
-        # Of a sample some are anchors, and some count as references.
-        n, is_anchor, count = len(seen.codes), seen.is_anchor, seen.count
-        self.n_anchors_ = n if is_anchor is None else int(np.count_nonzero(is_anchor))
-        self.n_references_ = n if count is None else int(np.count_nonzero(count))
-        self.weight_error_ = np.zeros((seen.values.shape[1],) * np.ndim(solution.weights))
-        if fit.error is not None:
-            self.weight_error_ = np.sqrt(seen.encoding.folded(fit.error**2))
-        self.objective_path_ = np.array(solution.objective_path)
-        self.gap_ = solution.gap
-        # A start that is already stationary takes no step; scikit-learn wants at least 1.
-        self.n_iter_ = max(len(solution.objective_path) - 1, 1)
-        self.converged_ = solution.stop is Stop.TOLERANCE
 
 
 def is_lazy(X: Any) -> bool:

@@ -2,6 +2,7 @@
 
 =========================  ========================================================
 ``numpy_pass``             the pass, as plain as its equations
+``whole_rows``             the same in one sweep, for numbers as outcome
 ``passes``                 the same as two compiled sweeps
 ``layout``                 how tables, pairs and weights lie in memory
 ``sweeps``                 the two sweeps, with an essay, and their memory
@@ -32,7 +33,7 @@ import numpy.typing as npt
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.differences import ColumnDifferences, Samples
 from immigrate.core.forms import LINEAR, QUADRATIC, Form
-from immigrate.core.targets import ClassTarget
+from immigrate.core.targets import ClassTarget, NumberTarget, Target
 from immigrate.kernels.layout import layout_of
 from immigrate.kernels.layout import pass_seconds as pass_seconds
 
@@ -75,7 +76,7 @@ class Pieces:
     samples: Samples
     differences: ColumnDifferences
     form: Form
-    target: ClassTarget
+    target: Target
     pairs: Pairs
 
     @classmethod
@@ -95,6 +96,8 @@ class Pieces:
 
         Parameters
         ----------
+        y : ndarray of shape (n,)
+            Class codes, or numbers as floats.
         count : ndarray of shape (n,), optional
             How often each sample counts as a reference, 0 for none. 1 each by default.
         is_anchor : ndarray of shape (n,), optional
@@ -105,8 +108,8 @@ class Pieces:
         count = np.ones(len(X)) if count is None else count
         d = ColumnDifferences.of(X, is_nominal, mismatch=mismatch, count=count, period=period)
         anchors = np.arange(len(X)) if is_anchor is None else np.flatnonzero(is_anchor)
-        pairs = Pairs(anchors, np.flatnonzero(count > 0))
-        return cls(d.samples(X), d, form, ClassTarget(y, count), pairs)
+        target = ClassTarget(y, count) if y.dtype.kind == "i" else NumberTarget(y, count)
+        return cls(d.samples(X), d, form, target, Pairs(anchors, np.flatnonzero(count > 0)))
 
     @property
     def n_samples(self) -> int:
@@ -215,15 +218,15 @@ def pass_over(pieces: Pieces, anchor_weight: Array | None = None, *, n_threads: 
 
 
 def local_pass(pieces: Pieces, anchor_weight: Array, *, n_threads: int = 1) -> Pass:
-    """The passes in this process: the compiled sweeps for forms that they know, else plain NumPy.
+    """The passes in this process: the compiled sweeps where they know all pieces, else NumPy.
 
     Both are imported when they are first needed: the compiled ones import Numba.
     """
     layout = layout_of(pieces)
     if layout is None:
-        from immigrate.kernels.numpy_pass import PlainPass
+        from immigrate.kernels.whole_rows import WholeRowPass
 
-        return PlainPass(pieces, anchor_weight)
+        return WholeRowPass(pieces, anchor_weight)
     from immigrate.kernels.passes import CompiledPass
 
     return CompiledPass(layout, anchor_weight, n_threads=n_threads)

@@ -53,6 +53,7 @@ import numpy as np
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.core.differences import ColumnDifferences, Samples, gaps
 from immigrate.core.forms import LINEAR, N_ORDERS, QUADRATIC, Cubic, Form
+from immigrate.core.targets import ClassTarget
 
 if TYPE_CHECKING:
     from immigrate.kernels import Pieces
@@ -186,10 +187,10 @@ class Layout:
 
 
 def layout_of(pieces: Pieces) -> Layout | None:
-    """The table laid out for the compiled sweeps; None for a form that they do not know."""
+    """The table laid out for the compiled sweeps; None for a form or target they do not know."""
     values, target = pieces.samples.values, pieces.target
     packing = packing_for(pieces.form, values.shape[1])
-    if packing is None:
+    if packing is None or not isinstance(target, ClassTarget):
         return None
     is_anchor = np.zeros(len(values), dtype=bool)
     is_anchor[pieces.pairs.anchors] = True

@@ -82,9 +82,8 @@ def new_sample_scores(pieces: Pieces, X_new: Array, W: Array, sigma: float) -> C
     table = differences.samples(pieces.samples.values)
     d = differences(differences.samples(X_new), table)
     q = pieces.form.distance(W, d)
-    target = pieces.target
-    belongs = (np.arange(target.n_classes)[:, None] == target.y) * target.count
-    return _class_scores(q, np.repeat(belongs[:, None, :], len(X_new), axis=1), sigma)
+    votes = pieces.target.votes()
+    return _class_scores(q, np.repeat(votes[:, None, :], len(X_new), axis=1), sigma)
 
 
 def _tile(pieces: Pieces, W: Array, rows: Codes, columns: Codes) -> tuple[Array, Array]:

@@ -311,6 +311,8 @@ def groups_of(codes: Codes, is_anchor: np.ndarray | None) -> list[Codes]:
     Of a class too small to be cut, and of few anchors, all are in every group: a hit and a miss
     are needed in each.
     """
+    # Numbers are of one kind: a group may hold any of them.
+    codes = codes if codes.dtype.kind == "i" else np.zeros(len(codes), dtype=np.intp)
     parts = codes if is_anchor is None else 2 * codes + is_anchor
     groups: list[list[Codes]] = [[] for _ in range(N_GROUPS)]
     for part in np.unique(parts):

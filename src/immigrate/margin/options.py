@@ -87,7 +87,7 @@ class FitOptions:
         columns, screen = cls._columns(model.columns), getattr(model, "screen", None)
         if screen is not None:
             screen = resolved_screen(screen)
-        given = {name: getattr(model, name) for name in AS_GIVEN} | others
+        given = {k: getattr(model, k) for k in AS_GIVEN if k not in others} | others
         return cls(solver, constraint, cone, columns, screen, **given)
 
     @classmethod

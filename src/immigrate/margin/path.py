@@ -78,7 +78,7 @@ def tasks_of(options: FitOptions, table: Table, n_steps: int = STEPS_OF_FIT) -> 
         samples = samples_of(options, table, sizes, samples)
     all_references = References(
         table.values if is_kept.all() else table.values[:, is_kept],
-        table.outcome.codes,
+        table.outcome.codes if table.outcome.numbers is None else table.outcome.numbers,
         is_kept,
         encodings[0],
         None if table.weight is None else table.anchor_weight,

@@ -30,6 +30,7 @@ class References:
     values : ndarray of shape (n, n_used)
         The columns in use, as they were read.
     codes : ndarray of shape (n,)
+        The class of each, or its number as a float.
     is_used : ndarray of shape (n_features,)
         Which of the features of the user's table those columns are.
     encoding : Encoding
@@ -66,7 +67,7 @@ class References:
 
     @property
     def anchor_codes(self) -> Codes:
-        """Class of each anchor."""
+        """Class of each anchor, or its number."""
         return self.codes if self.is_anchor is None else self.codes[self.is_anchor]
 
     def rows(self, chosen: np.ndarray) -> References:

@@ -226,7 +226,7 @@ def im4e_importances(data: Table, solver: Solver, encoding: Encoding, n_jobs: in
     encoding = encoding.columns(is_used)
     problem = MarginProblem(
         data.values if is_used.all() else data.values[:, is_used],
-        data.outcome.codes,
+        data.outcome.codes if data.outcome.numbers is None else data.outcome.numbers,
         form=LINEAR,
         is_nominal=encoding.is_nominal,
         mismatch=encoding.mismatch,

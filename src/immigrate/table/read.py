@@ -36,14 +36,12 @@ def read_weighted_table(
     y: Any,
     sample_weight: Any = None,
     *,
-    categorical_features: Any = FROM_DTYPE,
-    circular_features: Any = None,
     class_weight: Any = None,
-    allow_nan: bool = True,
+    **reading: Any,
 ) -> Table:
-    """A table, its classes and the weights of its samples, read and checked.
+    """A table, its labels and the weights of its samples, read and checked.
 
-    Parameters are those of `read_training_table`.
+    Other parameters are those of `read_training_table`.
 
     Of a table that no memory holds, a sample of its rows.
     """
@@ -52,14 +50,7 @@ def read_weighted_table(
         X, y, sample_weight, words = opener(X, y, sample_weight)
         if getattr(estimator, "verbose", False):
             print_line(words)
-    table = read_training_table(
-        estimator,
-        X,
-        y,
-        categorical_features=categorical_features,
-        circular_features=circular_features,
-        allow_nan=allow_nan,
-    )
+    table = read_training_table(estimator, X, y, **reading)
     if sample_weight is None and class_weight is None:
         return table
     weight = anchor_weights(table.outcome, table.values, sample_weight, class_weight)
