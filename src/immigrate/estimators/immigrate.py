@@ -7,14 +7,14 @@ from typing import Any, Self
 from immigrate.checks import check_option
 from immigrate.estimators.base import MarginClassifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
-from immigrate.margin.encoding import Columns, resolved_columns
+from immigrate.margin.encoding import Columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import FitOptions
 from immigrate.margin.path import fitted
-from immigrate.margin.penalties import Penalty, named_penalty, resolved_penalty
-from immigrate.margin.screen import Screen, resolved_screen
+from immigrate.margin.penalties import Penalty, resolved_penalty
+from immigrate.margin.screen import Screen
 from immigrate.progress import fitting
-from immigrate.solvers import Solver, resolved_solver
+from immigrate.solvers import Solver
 
 
 class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
@@ -206,15 +206,6 @@ class ImmigrateClassifier(WeightMatrixModel, MarginClassifier):
             self._adopt(table, *fitted(options, table, self.sigma, penalty, rule))
             self.penalty_ = penalty
         return self
-
-    def _part(self, name: str, value: Any) -> Any:
-        makers: dict[str, Any] = {
-            "solver": resolved_solver,
-            "penalty": named_penalty,
-            "screen": resolved_screen,
-            "columns": resolved_columns,
-        }
-        return makers[name](value) if name in makers else value
 
 
 def base_classifier(estimator: Any, default: ImmigrateClassifier) -> ImmigrateClassifier:

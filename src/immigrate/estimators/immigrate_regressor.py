@@ -12,12 +12,12 @@ from immigrate.arrays import Array
 from immigrate.cluster.tables import mapped_rows
 from immigrate.estimators.base import ReferenceEstimator, is_lazy
 from immigrate.estimators.weight_matrix import WeightMatrixModel
-from immigrate.margin.encoding import Columns, resolved_columns
+from immigrate.margin.encoding import Columns
 from immigrate.margin.numbers import NumberOptions, fitted_to_numbers, mean_numbers
-from immigrate.margin.penalties import Penalty, named_penalty, resolved_penalty
-from immigrate.margin.screen import Screen, resolved_screen
+from immigrate.margin.penalties import Penalty, resolved_penalty
+from immigrate.margin.screen import Screen
 from immigrate.progress import fitting
-from immigrate.solvers import Solver, resolved_solver
+from immigrate.solvers import Solver
 
 
 class ImmigrateRegressor(RegressorMixin, WeightMatrixModel, ReferenceEstimator):
@@ -198,12 +198,3 @@ class ImmigrateRegressor(RegressorMixin, WeightMatrixModel, ReferenceEstimator):
         """The sigma of predictions."""
         check_is_fitted(self)
         return self.model_.sigma
-
-    def _part(self, name: str, value: Any) -> Any:
-        makers: dict[str, Any] = {
-            "solver": resolved_solver,
-            "penalty": named_penalty,
-            "screen": resolved_screen,
-            "columns": resolved_columns,
-        }
-        return makers[name](value) if name in makers else value

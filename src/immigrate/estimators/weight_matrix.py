@@ -14,7 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
+from immigrate.margin.encoding import resolved_columns
+from immigrate.margin.penalties import named_penalty
+from immigrate.margin.screen import resolved_screen
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names
+from immigrate.solvers import resolved_solver
 from immigrate.table import Reader
 
 if TYPE_CHECKING:
@@ -146,6 +150,15 @@ class WeightMatrixModel(StoredEstimator):
         if importances is None:
             raise AttributeError("screen_importances_ needs a screen, such as screen='im4e'.")
         return importances
+
+    def _part(self, name: str, value: Any) -> Any:
+        makers: dict[str, Any] = {
+            "solver": resolved_solver,
+            "penalty": named_penalty,
+            "screen": resolved_screen,
+            "columns": resolved_columns,
+        }
+        return makers[name](value) if name in makers else value
 
 
 def interaction_table(W: Array, size: Array, names: Any) -> pd.DataFrame:
