@@ -83,7 +83,7 @@ class Pieces:
     def of(
         cls,
         X: Array,
-        y: Codes,
+        y: np.ndarray,
         *,
         form: Form = QUADRATIC,
         is_nominal: Mask | None = None,

@@ -60,7 +60,7 @@ class MarginProblem:
     X : ndarray of shape (n, p)
         Numbers, codes of nominal levels, NaN where a value is missing.
     y : ndarray of shape (n,)
-        Class codes 0, 1, ..., each with at least two samples.
+        Class codes 0, 1, ..., each with at least two samples, or numbers as floats.
     form : Form, default=QUADRATIC
         How weights and differences make a distance.
     is_nominal : ndarray of shape (p,), optional
@@ -81,7 +81,7 @@ class MarginProblem:
     def __init__(
         self,
         X: Array,
-        y: Codes,
+        y: np.ndarray,
         *,
         form: Form = QUADRATIC,
         is_nominal: Mask | None = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from immigrate.arrays import Array, Codes, Mask
+from immigrate.arrays import Array, Mask
 from immigrate.core.forms import QUADRATIC, Form
 from immigrate.kernels import RUNNER
 from immigrate.margin.problem import MarginProblem
@@ -50,7 +50,7 @@ class References:
     """
 
     values: Array
-    codes: Codes
+    codes: np.ndarray
     is_used: Mask
     encoding: Encoding
     anchor_weight: Array | None = None
@@ -66,7 +66,7 @@ class References:
         return self.encoding.table(self.values)
 
     @property
-    def anchor_codes(self) -> Codes:
+    def anchor_codes(self) -> np.ndarray:
         """Class of each anchor, or its number."""
         return self.codes if self.is_anchor is None else self.codes[self.is_anchor]
 
