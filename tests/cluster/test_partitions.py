@@ -180,11 +180,11 @@ def test_what_does_not_fit_together_is_refused(frame):
         stratified_sample(table[["a"]], table["label"].where(table["a"] < table["a"].max()))
 
 
-# Of each worker. An idle one that has loaded the compiled code takes 400 to 530 MB of it, by the
+# Of the worker. An idle one that has loaded the compiled code takes 400 to 530 MB of it, by the
 # version of Python; at four fifths Dask lets it rest, and its tasks wait.
 MEMORY = 800 * 10**6
-# More than both workers may hold together.
-N_FILES, ROWS, COLUMNS = 112, 60_000, 30
+# More than the worker may hold.
+N_FILES, ROWS, COLUMNS = 60, 60_000, 30
 
 
 @pytest.fixture
@@ -202,11 +202,11 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def small_workers():
-    """Two fresh workers: memory that others have used is not given back at once."""
+def small_worker():
+    """A fresh worker: memory that others have used is not given back at once."""
     with (
         LocalCluster(
-            n_workers=2,
+            n_workers=1,
             threads_per_worker=1,
             memory_limit=MEMORY,
             dashboard_address=":0",
@@ -217,8 +217,8 @@ def small_workers():
         yield client
 
 
-def test_a_folder_larger_than_the_memory_of_the_workers(folder, small_workers):
-    client = small_workers
+def test_a_folder_larger_than_the_memory_of_its_worker(folder, small_worker):
+    client = small_worker
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
     assert sum(limits) < N_FILES * ROWS * COLUMNS * 8
     table = dd.read_parquet(folder)
