@@ -77,17 +77,6 @@ def test_the_same_input_gives_the_same_bytes(run, xor_csv, tmp_path, monkeypatch
     assert said[0] == said[1]
 
 
-def test_two_processes_store_the_same_model(xor_csv, model_file, tmp_path):
-    command = [sys.executable, "-m", "immigrate", "fit", str(xor_csv), "-t", "outcome"]
-    subprocess.run(
-        [*command, "-o", str(tmp_path / "m.model")],
-        check=True,
-        capture_output=True,
-        env={**os.environ, "PYTHONHASHSEED": "7"},
-    )
-    assert (tmp_path / "m.model").read_bytes() == model_file.read_bytes()
-
-
 def test_predict_says_classes_and_probabilities(run, xor_csv, model_file, tmp_path):
     table = xor_table(20, seed=1)
     (tmp_path / "new.csv").write_text(csv_text(table.assign(note="x")))

@@ -245,7 +245,7 @@ def test_unknown_methods_and_missing_tables_are_no_results(tmp_path, capsys, mon
     assert not (tmp_path / DATABASE).exists()
 
 
-def test_two_runs_share_the_cells(tmp_path, plan):
+def test_two_runs_share_the_cells(here, tmp_path, plan):
     """Each of them would run all six; together they do, and both end when all are there."""
     plan = plan + [Cell("SYN", "LDA", 0, fold, 3) for fold in range(3)]
     with ThreadPoolExecutor(2) as threads:
