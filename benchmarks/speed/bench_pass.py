@@ -33,6 +33,7 @@ from numba import njit
 from threadpoolctl import threadpool_limits
 
 from immigrate import ImmigrateClassifier
+from immigrate.core.differences import ColumnKinds
 from immigrate.kernels import Pieces, pass_over
 from immigrate.kernels.microkernels import exponential
 from immigrate.kernels.numpy_pass import PlainPass
@@ -162,7 +163,7 @@ def mixed_pieces(n, p):
     is_nominal = np.arange(p) % 3 == 0
     X[:, is_nominal] = rng.integers(0, 4, (n, is_nominal.sum()))
     X[rng.uniform(size=X.shape) < 0.1] = np.nan
-    return Pieces.of(X, y, is_nominal=is_nominal)
+    return Pieces.of(X, y, kinds=ColumnKinds(is_nominal))
 
 
 def mixed_row(n, p, clock):

@@ -72,7 +72,7 @@ _HOMES = {
     "Point": "immigrate.margin.model",
     "Quadratic": "immigrate.core.forms",
     "Reader": "immigrate.table.table",
-    "References": "immigrate.margin.references",
+    "References": "immigrate.margin.encoding",
     "Samme": "immigrate.solvers.boosting",
     "SampleWeight": "immigrate.table.weights",
     "Selection": "immigrate.margin.choice",

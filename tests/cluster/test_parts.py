@@ -18,6 +18,7 @@ from immigrate.cluster.passes import (
     row_scores,
     weight_count,
 )
+from immigrate.core.differences import ColumnKinds
 from immigrate.core.forms import Quadratic
 from immigrate.kernels import Pieces, local_pass
 from immigrate.kernels.numpy_pass import PlainPass
@@ -80,7 +81,7 @@ def test_parts_with_counted_references_some_anchors_levels_and_gaps():
     pieces = Pieces.of(
         X,
         problem.y,
-        is_nominal=np.arange(4) == 3,
+        kinds=ColumnKinds(np.arange(4) == 3),
         count=rng.integers(0, 4, 60).astype(float),
         is_anchor=np.isin(np.arange(60), anchors),
     )

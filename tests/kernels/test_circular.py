@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from problems import random_problem
 
-from immigrate.core.differences import ColumnDifferences
+from immigrate.core.differences import ColumnDifferences, ColumnKinds
 from immigrate.kernels import Pieces, pass_over
 from immigrate.kernels.numpy_pass import PlainPass
 
 TOLERANCE = {np.float64: 1e-11, np.float32: 1e-4}
 # An hour, a number, a level and an angle.
 PERIOD = np.array([2.4, np.inf, np.inf, 3.6])
-IS_NOMINAL = np.array([False, False, True, False])
+KINDS = ColumnKinds(np.array([False, False, True, False]), period=PERIOD)
 
 
 def assert_same_pass(found, expected, tolerance):
@@ -46,14 +46,12 @@ def clock_table(seed, n=90, has_gaps=True):
 
 
 def pieces_of(X, problem, dtype=np.float64):
-    return Pieces.of(
-        X.astype(dtype), problem.y, form=problem.form, is_nominal=IS_NOMINAL, period=PERIOD
-    )
+    return Pieces.of(X.astype(dtype), problem.y, form=problem.form, kinds=KINDS)
 
 
 def test_differences_are_those_of_the_formula():
     X = clock_table(0, has_gaps=False)
-    differences = ColumnDifferences.of(X, IS_NOMINAL, period=PERIOD)
+    differences = ColumnDifferences.of(X, KINDS)
     d = differences(differences.samples(X), differences.samples(X))
     line = np.abs(X[:, None] - X)
     for f in (0, 3):
@@ -64,7 +62,7 @@ def test_differences_are_those_of_the_formula():
 
 def test_a_missing_hour_is_expected_as_far_as_the_known_ones_are():
     X = clock_table(1)
-    differences = ColumnDifferences.of(X, IS_NOMINAL, period=PERIOD)
+    differences = ColumnDifferences.of(X, KINDS)
     d = differences(differences.samples(X), differences.samples(X))
     known = X[~np.isnan(X[:, 0]), 0]
     line = np.abs(known[:, None] - known)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import FORMS, form_of, random_weights
 
+from immigrate.core.differences import ColumnKinds
 from immigrate.kernels import Pieces, pass_over
 from immigrate.kernels.numpy_pass import PlainPass
 from immigrate.margin.problem import MarginProblem
@@ -54,8 +55,7 @@ def case(seed, differences, form, target, pairs, *, n=24, p=4, n_classes=2):
         "X": X,
         "y": y,
         "form": form_of(form, p),
-        "is_nominal": is_nominal,
-        "mismatch": MISMATCH,
+        "kinds": ColumnKinds(is_nominal, MISMATCH),
         "count": count,
         "is_anchor": is_anchor,
     }
@@ -64,7 +64,7 @@ def case(seed, differences, form, target, pairs, *, n=24, p=4, n_classes=2):
 
 def loop_difference(arguments, f, i, j):
     """d_f(i, j), expectations as means over the training values, each as often as it counts."""
-    x, is_nominal = arguments["X"][:, f], arguments["is_nominal"][f]
+    x, is_nominal = arguments["X"][:, f], arguments["kinds"].is_nominal[f]
 
     def apart(a, b):
         return MISMATCH * (a != b) if is_nominal else abs(a - b)
@@ -214,12 +214,11 @@ def test_two_levels_are_a_column_of_zeros_and_ones(form):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (40, 3)).astype(float), np.arange(40) % 2
     W = random_weights(rng, 3, form)
-    numbers, levels = (
-        MarginProblem(X, y, form=form_of(form, 3), is_nominal=np.full(3, is_nominal)).evaluate(
-            W, 0.5
-        )
+    problems = (
+        MarginProblem(X, y, form=form_of(form, 3), kinds=ColumnKinds(np.full(3, is_nominal)))
         for is_nominal in (False, True)
     )
+    numbers, levels = (problem.evaluate(W, 0.5) for problem in problems)
     assert numbers.cost == levels.cost
     np.testing.assert_array_equal(numbers.gradient, levels.gradient)
 
@@ -227,10 +226,10 @@ def test_two_levels_are_a_column_of_zeros_and_ones(form):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_units_of_the_table_are_those_of_distance_and_mismatch(dtype):
     arguments, W, D = case(6, "levels and gaps", "matrix", "once", "all", n=40)
-    X, is_nominal = arguments["X"].astype(dtype), arguments["is_nominal"]
+    X, is_nominal = arguments["X"].astype(dtype), arguments["kinds"].is_nominal
     scale = np.where(is_nominal, 1, 2.0**20).astype(dtype)
-    small = MarginProblem(X, arguments["y"], is_nominal=is_nominal, anchor_weight=D)
-    large = MarginProblem(
-        X * scale, arguments["y"], is_nominal=is_nominal, mismatch=2.0**20, anchor_weight=D
+    small, large = (
+        MarginProblem(x, arguments["y"], kinds=ColumnKinds(is_nominal, unit), anchor_weight=D)
+        for x, unit in ((X, 1.0), (X * scale, 2.0**20))
     )
     assert large.evaluate(W, 2.0**40).cost == small.evaluate(W, 1.0).cost * 2.0**40

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_sample_weight
 
 from immigrate import LFE, IRelief, Relief, ReliefF, Simba
+from immigrate.core.differences import ColumnKinds
 from immigrate.core.forms import LINEAR
 from immigrate.margin.problem import MarginProblem
 from immigrate.options import Descent, FullSteps
@@ -212,7 +213,7 @@ def test_irelief_ends_at_a_fixed_point(kind):
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_irelief_gradient_against_central_differences(missing):
     X, y, is_nominal = oracle.table(0, n_classes=3, kind="mixed", missing=missing)
-    margin = MarginProblem(X, y, form=LINEAR, is_nominal=is_nominal)
+    margin = MarginProblem(X, y, form=LINEAR, kinds=ColumnKinds(is_nominal))
     problem = InlierProblem(margin, y)
     w, step = np.array([0.3, 0.5, 0.1, 0.4, 0.2]), 1e-5
     numeric = [

@@ -49,52 +49,66 @@ class Differences(Protocol):
         """Differences of every row from every column, (p, r, c)."""
 
 
+@dataclass(frozen=True, eq=False)
+class ColumnKinds:
+    """What sets the differences of columns apart from those of numbers on a line.
+
+    Attributes
+    ----------
+    is_nominal : ndarray of shape (p,)
+        Columns whose values are levels without an order.
+    mismatch : float or ndarray of shape (p,)
+        Difference between two levels, in the units of the numbers.
+    period : ndarray of shape (p,) or None
+        After which numbers come round, infinite for those that do not; None where none does.
+    """
+
+    is_nominal: Mask
+    mismatch: float | Array = 1.0
+    period: Array | None = None
+
+    def scaled(self, exponent: int) -> ColumnKinds:
+        """The same for numbers that are multiplied by this power of two."""
+        period = None if self.period is None else np.ldexp(self.period, exponent)
+        return ColumnKinds(self.is_nominal, np.ldexp(self.mismatch, exponent), period)
+
+
 @dataclass(frozen=True)
 class ColumnDifferences:
     """Differences by the kind of each column.
 
     Attributes
     ----------
-    is_nominal : ndarray of shape (p,)
-    mismatch : ndarray of shape (p,)
-        Difference between two levels of a nominal feature.
+    kinds : ColumnKinds
     has_gap : ndarray of shape (p,)
         Features with a missing value in any of the tables that meet.
     drawn : ndarray of shape (n, p)
         Training values, from which missing ones are drawn.
     count : ndarray of shape (n,)
         How often each of them was seen.
-    period : ndarray of shape (p,) or None
-        After which numbers come round, infinite for those that do not; None where none does.
     """
 
-    is_nominal: Mask
-    mismatch: Array
+    kinds: ColumnKinds
     has_gap: Mask
     drawn: Array
     count: Array
-    period: Array | None = None
 
     @classmethod
     def of(
-        cls,
-        X: Array,
-        is_nominal: Mask | None = None,
-        *,
-        mismatch: float | Array = 1.0,
-        count: Array | None = None,
-        period: Array | None = None,
+        cls, X: Array, kinds: ColumnKinds | None = None, *, count: Array | None = None
     ) -> ColumnDifferences:
-        """Differences as the training table `X` defines them."""
+        """Differences as the training table `X` defines them; of numbers by default."""
         n, p = X.shape
-        nominal = np.zeros(p, dtype=bool) if is_nominal is None else is_nominal
-        mismatch = np.broadcast_to(np.asarray(mismatch, dtype=np.float64), p)
-        return cls(nominal, mismatch, gaps(X), X, np.ones(n) if count is None else count, period)
+        kinds = ColumnKinds(np.zeros(p, dtype=bool)) if kinds is None else kinds
+        mismatch = np.broadcast_to(np.asarray(kinds.mismatch, dtype=np.float64), p)
+        kinds = replace(kinds, mismatch=mismatch)
+        return cls(kinds, gaps(X), X, np.ones(n) if count is None else count)
 
     @cached_property
     def is_plain(self) -> bool:
         """Whether all features are numbers on a line without gaps."""
-        return self.period is None and not (self.is_nominal.any() or self.has_gap.any())
+        kinds = self.kinds
+        return kinds.period is None and not (kinds.is_nominal.any() or self.has_gap.any())
 
     def with_gaps_of(self, X: Array) -> ColumnDifferences:
         """The same where the features in which `X` has a gap may be missing too."""
@@ -110,11 +124,12 @@ class ColumnDifferences:
     def __call__(self, rows: Samples, columns: Samples) -> Array:
         """Differences of every row from every column, (p, r, c)."""
         x, y = rows.values.T[:, :, None], columns.values.T[:, None, :]
-        d = np.abs(x - y)
-        if self.period is not None:
-            d = np.minimum(d, self.period.astype(d.dtype)[:, None, None] - d)
+        d, kinds = np.abs(x - y), self.kinds
+        if kinds.period is not None:
+            d = np.minimum(d, kinds.period.astype(d.dtype)[:, None, None] - d)
         # A missing level differs from all others here; the next lines replace it.
-        d[self.is_nominal] = (self.mismatch[:, None, None] * (x != y))[self.is_nominal]
+        mismatch = np.asarray(kinds.mismatch)[:, None, None]
+        d[kinds.is_nominal] = (mismatch * (x != y))[kinds.is_nominal]
         for g, f in enumerate(np.flatnonzero(self.has_gap)):
             d[f] = np.where(np.isnan(y[f]), rows.expected[g][:, None], d[f])
             d[f] = np.where(np.isnan(x[f]), columns.expected[g][None, :], d[f])
@@ -126,10 +141,9 @@ class ColumnDifferences:
         if not is_known.any():
             return np.zeros(len(x))  # nothing is known of it: no two samples differ
         drawn, count = self.drawn[is_known, f].astype(np.float64), self.count[is_known]
-        unit = float(self.mismatch[f]) if self.is_nominal[f] else 1.0
-        nominal, period = bool(self.is_nominal[f]), np.inf
-        if self.period is not None:
-            period = float(self.period[f])
+        kinds, nominal = self.kinds, bool(self.kinds.is_nominal[f])
+        unit = float(np.asarray(kinds.mismatch)[f]) if nominal else 1.0
+        period = np.inf if kinds.period is None else float(kinds.period[f])
         both = np.average(mean_difference(drawn, drawn, nominal, count, period), weights=count)
         one = mean_difference(np.where(np.isnan(x), drawn[0], x), drawn, nominal, count, period)
         return unit * np.where(np.isnan(x), both, one)

@@ -18,13 +18,13 @@ from immigrate.estimators.base import ReferenceClassifier, is_lazy, lazily
 from immigrate.estimators.immigrate import ImmigrateClassifier, base_classifier
 from immigrate.estimators.weight_matrix import WeightMatrixModel
 from immigrate.margin.choice import TEMPERATURES, Choices, Selection, Split, check_judged
+from immigrate.margin.encoding import References
 from immigrate.margin.model import RULES, MarginModel, Member, Point, chosen_encoding
 from immigrate.margin.options import FitOptions
 from immigrate.margin.path import fit_at, tasks_of, weight_path
 from immigrate.margin.penalties import Penalty, Prune, resolved_penalty
 from immigrate.margin.problem import Task
 from immigrate.margin.prototypes import as_it_predicts
-from immigrate.margin.references import References
 from immigrate.margin.sigma import sigma_grid
 from immigrate.progress import fitting, print_line, report_progress, warn_user
 from immigrate.solvers import Problem, Solution

@@ -13,12 +13,11 @@ from immigrate.checks import check_count, check_option
 from immigrate.core.forms import Cubic
 from immigrate.estimators.base import MarginClassifier
 from immigrate.estimators.weight_matrix import without_rounding
-from immigrate.margin.encoding import Columns, resolved_columns
+from immigrate.margin.encoding import Columns, References, resolved_columns
 from immigrate.margin.model import RULES
 from immigrate.margin.options import TripleOptions
 from immigrate.margin.path import fitted
 from immigrate.margin.penalties import L1, penalty_of_triples
-from immigrate.margin.references import References
 from immigrate.margin.triples import NAMES, dense_tensor
 from immigrate.progress import fitting
 from immigrate.scikit_learn import checked_feature_names

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.core.differences import ColumnDifferences, Samples
+from immigrate.core.differences import ColumnDifferences, ColumnKinds, Samples
 from immigrate.core.forms import LINEAR, QUADRATIC, Form
 from immigrate.core.targets import ClassTarget, NumberTarget, Target
 from immigrate.kernels.layout import layout_of
@@ -86,11 +86,9 @@ class Pieces:
         y: np.ndarray,
         *,
         form: Form = QUADRATIC,
-        is_nominal: Mask | None = None,
-        mismatch: float | Array = 1.0,
+        kinds: ColumnKinds | None = None,
         count: Array | None = None,
         is_anchor: Mask | None = None,
-        period: Array | None = None,
     ) -> Pieces:
         """The pieces over labelled samples; by default numbers, and all pairs.
 
@@ -102,11 +100,9 @@ class Pieces:
             How often each sample counts as a reference, 0 for none. 1 each by default.
         is_anchor : ndarray of shape (n,), optional
             Whose margin counts. All by default.
-        period : ndarray of shape (p,), optional
-            After which numbers come round; infinite on a line, where all are by default.
         """
         count = np.ones(len(X)) if count is None else count
-        d = ColumnDifferences.of(X, is_nominal, mismatch=mismatch, count=count, period=period)
+        d = ColumnDifferences.of(X, kinds, count=count)
         anchors = np.arange(len(X)) if is_anchor is None else np.flatnonzero(is_anchor)
         target = ClassTarget(y, count) if y.dtype.kind == "i" else NumberTarget(y, count)
         return cls(d.samples(X), d, form, target, Pairs(anchors, np.flatnonzero(count > 0)))

@@ -227,14 +227,12 @@ def kinds_of(differences: ColumnDifferences, rows: LaidOut, columns: LaidOut) ->
     """
     if differences.is_plain:
         return None
-    is_nominal, has_gap = differences.is_nominal, differences.has_gap
-    period = differences.period
-    if period is None:
-        period = np.full(len(is_nominal), np.inf)
+    kinds, has_gap = differences.kinds, differences.has_gap
+    period = np.full(len(has_gap), np.inf) if kinds.period is None else kinds.period
     return Kinds(
-        is_nominal,
+        kinds.is_nominal,
         np.where(has_gap, np.cumsum(has_gap) - 1, COMPLETE),
-        differences.mismatch.astype(columns.values.dtype),
+        np.asarray(kinds.mismatch).astype(columns.values.dtype),
         period.astype(columns.values.dtype),
         rows.expected,
         columns.expected,

@@ -1,4 +1,4 @@
-"""From a table as it was read to the columns that weights belong to.
+"""From a table as it was read to the columns that weights belong to, and samples of these.
 
     number      in its unit                                              one column
     nominal     mismatch: its level, two levels differ by 1              one column
@@ -11,7 +11,7 @@ their standard deviation two levels are sqrt(2) apart, as two numbers are in the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,11 @@ from sklearn.base import BaseEstimator
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option, check_option_or_none
+from immigrate.core.differences import ColumnKinds
+from immigrate.core.forms import QUADRATIC, Form
+from immigrate.kernels import RUNNER
 from immigrate.kinds.number import difference_units
+from immigrate.margin.problem import MarginProblem
 from immigrate.table import Table
 
 SCALES = ("std", "range")
@@ -158,23 +162,16 @@ class Encoding:
         return np.repeat(np.arange(len(self.units)), np.where(self._is_spread, self.n_levels, 1))
 
     @cached_property
-    def is_nominal(self) -> Mask:
-        """Columns of the encoding that hold codes of levels, (q,)."""
-        return (self.n_levels[self.owner] > 0) & ~self._is_spread[self.owner]
-
-    @cached_property
-    def mismatch(self) -> Array:
-        """Difference between two levels of each column of the encoding, (q,)."""
-        return 1.0 / np.where(self.is_nominal, self.units[self.owner], 1.0)
-
-    @cached_property
-    def period(self) -> Array | None:
-        """After which each column of the encoding comes round, (q,)."""
-        return None if self.periods is None else (self.periods / self.units)[self.owner]
+    def kinds(self) -> ColumnKinds:
+        """How the columns of the encoding differ, each (q,), in the units of the numbers."""
+        is_nominal = ((self.n_levels > 0) & ~self._is_spread)[self.owner]
+        mismatch = 1.0 / np.where(is_nominal, self.units[self.owner], 1.0)
+        period = None if self.periods is None else (self.periods / self.units)[self.owner]
+        return ColumnKinds(is_nominal, mismatch, period)
 
     def table(self, values: Array) -> Array:
         """The encoded table, (n, q); the same array where nothing is to be done."""
-        # Codes are compared and not subtracted: the unit of levels is in `mismatch`.
+        # Codes are compared and not subtracted: the unit of levels is in `kinds`.
         units = np.where(self.n_levels > 0, 1.0, self.units)
         if (units != 1).any():
             with np.errstate(over="ignore"):  # infinity is refused where the samples are scored
@@ -236,3 +233,97 @@ def level_columns(codes: Array, n_levels: int) -> Array:
     columns = LEVEL_HEIGHT * (codes[:, None] == np.arange(n_levels))
     columns[np.isnan(codes)] = np.nan
     return columns
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """The samples that new samples are compared with.
+
+    Laying them out for the kernel takes a hundred times as long as scoring one row, so the
+    layout of the fit is kept. Files hold the plain arrays only; a model that comes from a file
+    lays them out when it scores its first sample.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, n_used)
+        The columns in use, as they were read.
+    codes : ndarray of shape (n,)
+        The class of each, or its number as a float.
+    is_used : ndarray of shape (n_features,)
+        Which of the features of the user's table those columns are.
+    encoding : Encoding
+        Units and levels of those columns.
+    anchor_weight : ndarray of shape (n,) or None
+        How much each sample's margin counted in the fit.
+    screen_importances : ndarray of shape (n_features,) or None
+        What the screen said of every feature; None without a screen.
+    form : Form
+        How weights and differences make a distance.
+    count : ndarray of shape (n,) or None
+        How many samples each reference stands for; None is one each.
+    is_anchor : ndarray of shape (n,) or None
+        Samples whose margin counted; None is all of them.
+    is_summary : bool
+        Whether these are prototypes and no samples.
+    """
+
+    values: Array
+    codes: np.ndarray
+    is_used: Mask
+    encoding: Encoding
+    anchor_weight: Array | None = None
+    screen_importances: Array | None = None
+    form: Form = QUADRATIC
+    count: Array | None = None
+    is_anchor: Mask | None = None
+    is_summary: bool = False
+
+    @property
+    def table(self) -> Array:
+        """The encoded samples, a column for each weight."""
+        return self.encoding.table(self.values)
+
+    @property
+    def anchor_codes(self) -> np.ndarray:
+        """Class of each anchor, or its number."""
+        return self.codes if self.is_anchor is None else self.codes[self.is_anchor]
+
+    def rows(self, chosen: np.ndarray) -> References:
+        """Some of the samples, as neighbours of others."""
+        return replace(
+            self,
+            values=self.values[chosen],
+            codes=self.codes[chosen],
+            anchor_weight=None,
+            count=None if self.count is None else self.count[chosen],
+            is_anchor=None,
+        )
+
+    @cached_property
+    def _laid_out(self) -> MarginProblem:
+        return self._problem()
+
+    def _problem(self) -> MarginProblem:
+        # A count adds sigma log(count) to distances, which may leave the range of float32.
+        dtype = self.values.dtype if self.count is None else np.float64
+        return MarginProblem(
+            self.table.astype(dtype, copy=False),
+            self.codes,
+            form=self.form,
+            kinds=self.encoding.kinds,
+            count=self.count,
+            is_anchor=self.is_anchor,
+            anchor_weight=self.anchor_weight,
+        )
+
+    def problem(self) -> MarginProblem:
+        """The samples laid out: once in this process, anew for each use of a cluster."""
+        # What a cluster holds is not kept by a model.
+        return self._laid_out if RUNNER.get() is None else self._problem()
+
+    def encoded(self, X: Array) -> Array:
+        """New samples, as they were read, with a column for each weight."""
+        return self.encoding.table(X if self.is_used.all() else X[:, self.is_used])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -20,9 +20,9 @@ from immigrate.checks import check_count
 from immigrate.core.couplings import class_probability
 from immigrate.core.forms import Cubic
 from immigrate.kernels import ClassScores
+from immigrate.margin.encoding import References
 from immigrate.margin.model import RULES, MarginModel
 from immigrate.margin.parts import MarginParts
-from immigrate.margin.references import References
 
 # What a row is compared with, by the name of the column that says where it is.
 REFERENCES = {"training_row": "training rows", "prototype": "prototypes"}

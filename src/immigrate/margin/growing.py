@@ -37,9 +37,9 @@ from immigrate.core.cones import WeightSet, norm
 from immigrate.durations import MOST_STEP_SECONDS
 from immigrate.kernels import pass_seconds
 from immigrate.kernels.threads import n_threads
+from immigrate.margin.encoding import References
 from immigrate.margin.penalties import Penalty
 from immigrate.margin.problem import Fit, Task
-from immigrate.margin.references import References
 from immigrate.progress import print_line
 from immigrate.solvers import OnStep, Solution, Solver
 

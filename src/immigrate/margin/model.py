@@ -18,7 +18,7 @@ from immigrate.checks import LARGEST, SMALLEST
 from immigrate.core.cones import unit
 from immigrate.core.couplings import class_probability
 from immigrate.kernels import ClassScores
-from immigrate.margin.references import References
+from immigrate.margin.encoding import References
 from immigrate.solvers import Solution
 
 if TYPE_CHECKING:

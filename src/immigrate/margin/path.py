@@ -31,14 +31,13 @@ from immigrate.durations import (
 from immigrate.kernels import MarginPass, pass_seconds
 from immigrate.kernels.threads import blas_threads_for, n_threads
 from immigrate.margin.choice import Choices, Split
-from immigrate.margin.encoding import Encoding, offered_encodings
+from immigrate.margin.encoding import Encoding, References, offered_encodings
 from immigrate.margin.growing import FIRST_SIZE, Samples, Size, grown_fit, sample_sizes
 from immigrate.margin.model import MarginModel, chosen_encoding, within_range
 from immigrate.margin.options import FitOptions
 from immigrate.margin.penalties import NO_PAIRS, Penalty, PenaltyPath, PricedPenalty
 from immigrate.margin.problem import Fit, Task
 from immigrate.margin.prototypes import as_it_predicts
-from immigrate.margin.references import References
 from immigrate.margin.sigma import fit_sigma
 from immigrate.progress import print_line, progress_stage
 from immigrate.solvers import Solution, Solver, Stop, print_step, warn_unless_converged

@@ -15,6 +15,7 @@ import numpy as np
 import sklearn
 
 from immigrate.arrays import Array, Codes, Mask
+from immigrate.core.differences import ColumnKinds
 from immigrate.core.forms import QUADRATIC, Cubic, Form
 from immigrate.kernels import ClassScores, MarginPass, Pieces, pass_over
 from immigrate.margin.parts import MarginParts, margin_parts
@@ -23,10 +24,10 @@ from immigrate.solvers import Solution
 if TYPE_CHECKING:
     from immigrate.core.cones import Cone, WeightSet
     from immigrate.core.triples import WithTriples
+    from immigrate.margin.encoding import References
     from immigrate.margin.growing import Samples
     from immigrate.margin.options import FitOptions
     from immigrate.margin.penalties import Penalty
-    from immigrate.margin.references import References
 
 # Squares, and cubes, of larger spans leave the range of float64.
 LARGEST_SPAN = {1: 1e151, 2: 1e151, 3: 1e101}
@@ -63,12 +64,8 @@ class MarginProblem:
         Class codes 0, 1, ..., each with at least two samples, or numbers as floats.
     form : Form, default=QUADRATIC
         How weights and differences make a distance.
-    is_nominal : ndarray of shape (p,), optional
-        Features whose values are levels without an order. None by default.
-    mismatch : float or ndarray of shape (p,), default=1.0
-        Difference between two levels, in the units of the numbers.
-    period : ndarray of shape (p,), optional
-        After which numbers come round, infinite for those that do not. None does by default.
+    kinds : ColumnKinds, optional
+        How the values of features differ. As numbers on a line by default.
     count : ndarray of shape (n,), optional
         How often each sample counts as a neighbour of others, 0 for never. Once by default.
     is_anchor : ndarray of shape (n,), optional
@@ -84,9 +81,7 @@ class MarginProblem:
         y: np.ndarray,
         *,
         form: Form = QUADRATIC,
-        is_nominal: Mask | None = None,
-        mismatch: float | Array = 1.0,
-        period: Array | None = None,
+        kinds: ColumnKinds | None = None,
         count: Array | None = None,
         is_anchor: Mask | None = None,
         anchor_weight: Array | None = None,
@@ -95,19 +90,18 @@ class MarginProblem:
         self.n_samples, self.n_features = X.shape
         self.form = form
         self._dtype = X.dtype
-        self._is_nominal = np.zeros(X.shape[1], dtype=bool) if is_nominal is None else is_nominal
+        kinds = ColumnKinds(np.zeros(X.shape[1], dtype=bool)) if kinds is None else kinds
+        self._is_nominal = kinds.is_nominal
         # The known training values lie between these; NaN where nothing is known.
         low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-        self._exponent = self._span_exponent(low, high, mismatch)
+        self._exponent = self._span_exponent(low, high, kinds.mismatch)
         scaled = self._scaled(X)
         self._low, self._high = self._scaled(low), self._scaled(high)
         pieces = Pieces.of(
             scaled,
             y,
             form=form,
-            is_nominal=self._is_nominal,
-            mismatch=np.ldexp(mismatch, -self._exponent),
-            period=None if period is None else np.ldexp(period, -self._exponent),
+            kinds=kinds.scaled(-self._exponent),
             count=count,
             is_anchor=is_anchor,
         )

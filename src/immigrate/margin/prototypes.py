@@ -30,8 +30,8 @@ from immigrate.durations import MOST_JUDGING_SECONDS
 from immigrate.kernels import pass_seconds
 from immigrate.kinds.circular import circular_mean
 from immigrate.margin.choice import CRITERIA, best_temperature
+from immigrate.margin.encoding import References
 from immigrate.margin.model import MarginModel
-from immigrate.margin.references import References
 
 if TYPE_CHECKING:
     from immigrate.margin.problem import Task
@@ -333,17 +333,17 @@ def points_in_metric(samples: References, weights: Array) -> Array:
     Levels become one column each, and what is missing the mean of its column. The unit is the
     largest number of the table, so that no square overflows.
     """
-    encoding = samples.encoding
-    numbers = np.where(encoding.is_nominal, 0.0, samples.table.astype(np.float64))
+    is_nominal = samples.encoding.kinds.is_nominal
+    numbers = np.where(is_nominal, 0.0, samples.table.astype(np.float64))
     # A power of two, which rounds nothing.
     exponent = -int(np.frexp(np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0))[1])
-    table = np.where(encoding.is_nominal, samples.table, np.ldexp(numbers, exponent))
-    period = None if encoding.period is None else np.ldexp(encoding.period, exponent)
-    mismatch = np.ldexp(encoding.mismatch, exponent)
+    table = np.where(is_nominal, samples.table, np.ldexp(numbers, exponent))
+    kinds = samples.encoding.kinds.scaled(exponent)
+    mismatch, period = np.asarray(kinds.mismatch), kinds.period
     scale = np.sqrt(np.maximum(samples.form.own_weights(weights), 0.0))
     columns = []
     for j, x in enumerate(table.T):
-        if encoding.is_nominal[j]:
+        if is_nominal[j]:
             levels = x[:, None] == np.unique(x[~np.isnan(x)])
             # Two levels differ in two columns: 1 / sqrt(2) in each makes the distance of one
             # mismatch.

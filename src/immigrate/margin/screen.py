@@ -228,9 +228,7 @@ def im4e_importances(data: Table, solver: Solver, encoding: Encoding, n_jobs: in
         data.values if is_used.all() else data.values[:, is_used],
         data.outcome.codes if data.outcome.numbers is None else data.outcome.numbers,
         form=LINEAR,
-        is_nominal=encoding.is_nominal,
-        mismatch=encoding.mismatch,
-        period=encoding.period,
+        kinds=encoding.kinds,
         anchor_weight=data.anchor_weight,
         n_threads=n_threads(n_jobs),
     )

@@ -9,10 +9,10 @@ import numpy as np
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option, check_positive
-from immigrate.core.differences import ColumnDifferences
+from immigrate.core.differences import ColumnDifferences, ColumnKinds
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic
 from immigrate.kinds.circular import mean_circular_difference
-from immigrate.margin.references import References
+from immigrate.margin.encoding import References
 
 # Of the typical distance; measured over real tables: docs/measurements/choosing-sigma.md.
 AUTO_MULTIPLE = 0.125
@@ -51,28 +51,21 @@ def sigma_grid(sigmas: Any, references: References, start: Array) -> list[float]
 
 def distance_at(start: Array, references: References) -> float:
     """The typical distance of samples under the weights that a fit starts from."""
-    form, encoding = references.form, references.encoding
+    form = references.form
     W = form.matrix(start) if isinstance(form, Cubic) else start
-    is_nominal = encoding.is_nominal if encoding.is_nominal.any() else None
-    return typical_distance(references.table, W, is_nominal, encoding.mismatch, encoding.period)
+    return typical_distance(references.table, W, references.encoding.kinds)
 
 
-def typical_distance(
-    X: Array,
-    W: Array,
-    is_nominal: Mask | None = None,
-    mismatch: float | Array = 1.0,
-    period: Array | None = None,
-) -> float:
+def typical_distance(X: Array, W: Array, kinds: ColumnKinds | None = None) -> float:
     """Median q over pairs of samples; the mean where more than half of the pairs coincide.
 
     This is the unit of sigma. From a sample of pairs spread over the table. Rows are taken in the
     order of their sums, so that neither the order of the table nor that of its columns matters.
     `W` is a matrix, or a weight for each column.
     """
-    rows = _spread(_row_order(X, is_nominal, period), MOST_NEIGHBOURS)
+    rows = _spread(_row_order(X, kinds), MOST_NEIGHBOURS)
     samples = X[rows].astype(np.float64)
-    differences = ColumnDifferences.of(samples, is_nominal, mismatch=mismatch, period=period)
+    differences = ColumnDifferences.of(samples, kinds)
     is_plain = differences.is_plain and W.ndim == 2
     distances = plain_distances if is_plain else mixed_distances
     q = distances(samples, W, differences)
@@ -111,13 +104,13 @@ def mixed_distances(X: Array, W: Array, differences: ColumnDifferences) -> Array
     return np.concatenate(distances)
 
 
-def _row_order(X: Array, is_nominal: Mask | None = None, period: Array | None = None) -> Codes:
+def _row_order(X: Array, kinds: ColumnKinds | None) -> Codes:
     """Rows by their sums: the same rows in the same places for any order of rows and columns."""
     codes = np.nan_to_num(X.astype(np.float64, copy=False))
-    if is_nominal is not None:
-        X = _with_shares(X, is_nominal)
-    if period is not None:
-        X = _with_mean_differences(X, period)
+    if kinds is not None and kinds.is_nominal.any():
+        X = _with_shares(X, kinds.is_nominal)
+    if kinds is not None and kinds.period is not None:
+        X = _with_mean_differences(X, kinds.period)
     X = np.nan_to_num(X).astype(np.float64)
     # Summed from the smallest value on, so that the order of columns does not round otherwise.
     ascending = np.sort(X, axis=1)

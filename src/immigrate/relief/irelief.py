@@ -12,6 +12,7 @@ from immigrate.arrays import Array, Codes
 from immigrate.checks import check_positive
 from immigrate.core.cones import NONNEGATIVE, Cone, unit
 from immigrate.core.couplings import hit_and_miss
+from immigrate.core.differences import ColumnKinds
 from immigrate.core.forms import LINEAR
 from immigrate.kernels import MarginPass
 from immigrate.kernels.neighbours_numpy import MixedTable
@@ -140,12 +141,12 @@ class IRelief(MarginSelector):
 
     def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
         solver = resolved_solver(self.solver, **LIMITS)
+        period = table.period if np.isfinite(table.period).any() else None
         margin = MarginProblem(
             table.values,
             table.y,
             form=LINEAR,
-            is_nominal=table.is_categorical,
-            period=table.period if np.isfinite(table.period).any() else None,
+            kinds=ColumnKinds(table.is_categorical, period=period),
             n_threads=n_threads(self.n_jobs),
         )
         problem = InlierProblem(margin, table.y, anchor_weight=anchor_weight)
