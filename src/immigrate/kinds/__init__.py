@@ -18,7 +18,8 @@ from immigrate.kinds.number import Flag, Number, Ordered
 __all__ = ["KINDS", "Circular", "Flag", "Kind", "Nominal", "Number", "Ordered", "fitted_kind"]
 
 # The first that takes a column has it; the last takes what is left, or refuses it.
-KINDS: tuple[type[Kind], ...] = (Circular, Nominal, Ordered, Flag, Number)
+BY_TYPE: tuple[type[Kind], ...] = (Nominal, Ordered, Flag, Number)
+KINDS: tuple[type[Kind], ...] = (Circular, *BY_TYPE)
 
 
 def fitted_kind(column: Column, is_listed: bool | None, period: float | None = None) -> Kind:
@@ -34,9 +35,6 @@ def fitted_kind(column: Column, is_listed: bool | None, period: float | None = N
     """
     if column.content is Content.DATES:
         raise dates_refused(column)
-    for kind in KINDS:
-        fitted = kind.fit(column, is_listed, period)
-        if fitted is not None:
-            break
-    assert fitted is not None
-    return fitted
+    if period is not None:
+        return Circular.of_period(column, is_listed, period)
+    return next(filter(None, (kind.fit(column, is_listed) for kind in BY_TYPE)))

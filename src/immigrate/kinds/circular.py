@@ -50,10 +50,8 @@ class Circular(Kind):
     is_number = True
 
     @classmethod
-    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+    def of_period(cls, column: Column, is_listed: bool | None, period: float) -> Self:
         """With the period that the user gives; numbers alone come round."""
-        if period is None:
-            return None
         if is_listed or column.content is not Content.NUMBERS:
             held = "is in categorical_features" if is_listed else f"holds {column.content.value}"
             raise ValueError(

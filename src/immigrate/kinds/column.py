@@ -85,7 +85,7 @@ class Kind:
     is_number: ClassVar[bool] = False
 
     @classmethod
-    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+    def fit(cls, column: Column, is_listed: bool | None) -> Self | None:
         """The kind with what it learns from a column; None for a column of another kind.
 
         Parameters
@@ -93,8 +93,6 @@ class Kind:
         column : Column
         is_listed : bool or None
             Whether `categorical_features` lists the column; None where its type decides.
-        period : float or None
-            Its period in `circular_features`.
         """
         raise NotImplementedError
 

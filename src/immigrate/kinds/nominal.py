@@ -26,13 +26,21 @@ class Nominal(Kind):
     is_nominal = True
 
     @classmethod
-    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+    def fit(cls, column: Column, is_listed: bool | None) -> Self | None:
         """Levels of what is listed; where nothing is listed, of all names without an order."""
         has_order = column.is_ordered and column.categories is not None
         is_named = column.content is Content.NAMES and not has_order
-        if is_listed or (is_listed is None and is_named):
-            return cls(seen_levels(column))
-        return None
+        if not is_listed and (is_listed is not None or not is_named):
+            return None
+        known = column.values[~pd.isna(column.values)]
+        if column.content is not Content.NAMES:
+            numbers = np.unique(known).tolist()
+            return cls(tuple(int(x) if float(x).is_integer() else float(x) for x in numbers))
+        if column.categories is None:
+            return cls(_sorted(list(set(known))))
+        # Categories that no row has are left out: they would be columns of zeros.
+        seen = set(known)
+        return cls(tuple(level for level in column.categories if level in seen))
 
     def read(self, column: Column) -> NDArray[np.floating[Any]]:
         """Codes of levels."""
@@ -41,18 +49,6 @@ class Nominal(Kind):
     def is_coded(self, is_frame: bool) -> bool:
         """Every number is a level."""
         return True
-
-
-def seen_levels(column: Column) -> Levels:
-    """Different known values, in the order of their categories or sorted."""
-    known = column.values[~pd.isna(column.values)]
-    if column.content is not Content.NAMES:
-        return tuple(int(x) if float(x).is_integer() else float(x) for x in np.unique(known))
-    if column.categories is not None:
-        # Categories that no row has are left out: they would be columns of zeros.
-        seen = set(known)
-        return tuple(level for level in column.categories if level in seen)
-    return _sorted(list(set(known)))
 
 
 def level_codes(column: Column, levels: Levels, unseen: float) -> NDArray[np.floating[Any]]:

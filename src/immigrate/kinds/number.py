@@ -25,7 +25,7 @@ class Flag(Kind):
     is_number = True
 
     @classmethod
-    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+    def fit(cls, column: Column, is_listed: bool | None) -> Self | None:
         """Whatever container it comes from."""
         return cls() if column.content is Content.FLAGS else None
 
@@ -41,7 +41,7 @@ class Ordered(Kind):
     name = "ordered category"
 
     @classmethod
-    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+    def fit(cls, column: Column, is_listed: bool | None) -> Self | None:
         """Categories whose type has an order."""
         if column.is_ordered and column.categories is not None:
             # All of them, seen or not: the distance of two others depends on those between.
@@ -74,7 +74,7 @@ class Number(Kind):
     is_number = True
 
     @classmethod
-    def fit(cls, column: Column, is_listed: bool | None, period: float | None) -> Self | None:
+    def fit(cls, column: Column, is_listed: bool | None) -> Self | None:
         """All that is left; names are refused."""
         if column.content is Content.NAMES and not all(
             # Without declared categories it is text: no number.

@@ -178,10 +178,14 @@ class Encoding:
                 values = (values / units).astype(values.dtype, copy=False)
         if not self._is_spread.any():
             return values
-        parts = [
-            level_columns(x, int(n)) / unit if is_spread else x[:, None]
-            for x, n, unit, is_spread in zip(values.T, self.n_levels, self.units, self._is_spread)
-        ]
+        parts = []
+        for j, x in enumerate(values.T):
+            part = x[:, None]
+            if self._is_spread[j]:
+                # None is set for an unseen level, and all are missing where the level is.
+                part = LEVEL_HEIGHT * (part == np.arange(self.n_levels[j])) / self.units[j]
+                part[np.isnan(x)] = np.nan
+            parts.append(part)
         return np.hstack(parts).astype(values.dtype, copy=False)
 
     def folded(self, W: Array) -> Array:
@@ -226,13 +230,6 @@ def offered_encodings(
     n_columns = len(encoding.spread().owner)
     most = min(MOST_LEVEL_COLUMNS, n_samples / FEWEST_SAMPLES_PER_COLUMN)
     return [encoding, encoding.spread()] if n_columns <= most else [encoding]
-
-
-def level_columns(codes: Array, n_levels: int) -> Array:
-    """A column per level; all of them missing where the level is, none set for an unseen one."""
-    columns = LEVEL_HEIGHT * (codes[:, None] == np.arange(n_levels))
-    columns[np.isnan(codes)] = np.nan
-    return columns
 
 
 @dataclass(frozen=True, eq=False)

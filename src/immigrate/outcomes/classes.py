@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from immigrate.arrays import Array, Codes, Mask, unmasked
 from immigrate.checks import InputError
@@ -110,6 +111,8 @@ def plain_labels(y: Any) -> NDArray[Any]:
             f"the table without it: fit(table.drop(columns={y!r}), table[{y!r}])."
         )
     array = _array(y)
+    if array.dtype.kind in "iub":
+        return array
     is_missing = np.asarray(pd.isna(array))
     if is_missing.any():
         n_missing, row = int(is_missing.sum()), int(np.flatnonzero(is_missing.ravel())[0])
@@ -118,6 +121,18 @@ def plain_labels(y: Any) -> NDArray[Any]:
             f"{row}; every sample needs one. Drop these rows, or label them."
         )
     return _of_plain_type(array) if array.dtype.kind == "O" else array
+
+
+def label_column(y: Any, n_samples: int) -> NDArray[Any]:
+    """The same with scikit-learn's checks: one finite label for each of the samples."""
+    array = plain_labels(y)
+    if array.ndim != 1:
+        array = column_or_1d(array, warn=True)
+    if array.dtype.kind in "fc":
+        array = check_array(array, ensure_2d=False, ensure_min_samples=0, input_name="y")
+    if len(array) != n_samples:
+        check_consistent_length(range(n_samples), array)
+    return array
 
 
 def warn_of_other_order(X: Any, y: Any) -> None:

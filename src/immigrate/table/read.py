@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from immigrate.arrays import Array, Mask
 from immigrate.checks import FROM_DTYPE, chosen_mask
 from immigrate.kinds.column import Content
-from immigrate.outcomes.classes import plain_labels, read_classes, warn_of_other_order
+from immigrate.outcomes.classes import label_column, read_classes, warn_of_other_order
 from immigrate.outcomes.number import is_number_outcome, read_numbers
 from immigrate.progress import print_line, warn_user
 from immigrate.scikit_learn import is_table_wanted
 from immigrate.table.notes import Note, Reason, column_ranges, in_order, messages, warn_of
 from immigrate.table.open import OPENERS, Opened, opened
-from immigrate.table.table import FirstReading, Reader, Table, check_opened, first_reading
+from immigrate.table.table import Reader, Table, check_opened, first_reading
 from immigrate.table.weights import anchor_weights
 
 FLOATS = (np.float64, np.float32)
@@ -99,23 +99,22 @@ def read_training_table(
     (array([[1., 2., 3., 4.],
            [0., 1., 1., 0.]]), ('f', 'm'))
     """
-    name = getattr(y, "name", None)
-    # An estimator on which scikit-learn may write in place of the true one.
-    stand_in = object.__new__(type(estimator))
-    vars(stand_in).update(vars(estimator))
-    first, y = _first_reading(X, y, stand_in, categorical_features, circular_features)
-    reader, low, high, has_gap = first.reader, first.low, first.high, first.has_gap
-    check_values(
-        first.values,
-        reader.names,
-        estimator,
-        allow_nan=allow_nan,
-        ranges=(low, high, has_gap),
-    )
-    if outcome == "number" or (outcome == "auto" and is_number_outcome(y)):
-        labels = read_numbers(y)
+    source, feature_names = _opened_for_training(X, estimator)
+    # Labels without scikit-learn, whose error for a missing one does not say what to do.
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    warn_of_other_order(X, y)
+    plain = label_column(y, source.n_rows)
+    if outcome == "number" or (outcome == "auto" and is_number_outcome(plain)):
+        labels = read_numbers(plain)
     else:
-        labels = read_classes(y, least_per_class=least_per_class)
+        labels = read_classes(plain, least_per_class=least_per_class)
+    first = first_reading(source, categorical_features, circular_features)
+    reader, low, high, has_gap = first.reader, first.low, first.high, first.has_gap
+    ranges = low, high, has_gap
+    check_values(first.values, reader.names, estimator, allow_nan=allow_nan, ranges=ranges)
     if not reader.is_used.any():
         raise ValueError(
             "X has no column that can be used as a feature: "
@@ -126,6 +125,7 @@ def read_training_table(
         warn_of(reader.notes)
         low, high = np.where(reader.is_used, (low, high), 0.0)
         has_gap = has_gap & reader.is_used
+    name = getattr(y, "name", None)
     return Table(
         reader,
         first.used_values(),
@@ -133,35 +133,37 @@ def read_training_table(
         high,
         has_gap,
         labels if name is None else replace(labels, name=str(name)),
-        feature_names=getattr(stand_in, "feature_names_in_", None),
+        feature_names=feature_names,
     )
 
 
-def _first_reading(
-    X: Any, y: Any, stand_in: Any, categorical_features: Any, circular_features: Any
-) -> tuple[FirstReading, Any]:
-    """The columns as they are read, and the label as scikit-learn checks it."""
+def _opened_for_training(X: Any, estimator: Any) -> tuple[Opened, NDArray[Any] | None]:
+    """A table that scikit-learn takes for training, and the names of its columns."""
     source = opened(X)
-    warn_of_other_order(X, y)
-    # Labels first: the error of scikit-learn for a missing one does not say what to do.
-    y = None if y is None else plain_labels(y)
-    finite: dict[str, Any] = {"ensure_all_finite": False, "ensure_min_samples": 2}
-    if isinstance(source, Opened) and (source.is_frame or source.values is None):
-        first = first_reading(source, categorical_features, circular_features)
-        given: Any = first.values
-        if source.header is not None:
-            given = pd.DataFrame(given, columns=source.header, copy=False)
-        _, y = validate_data(stand_in, given, y, dtype=FLOATS, **finite)
-    else:
-        # scikit-learn first: it refuses what is no table, and gives floats without a copy.
-        given = source.values if isinstance(source, Opened) else source
-        values, y = validate_data(stand_in, given, y, dtype=FLOATS, **finite)
+    checks: dict[str, Any] = {"ensure_all_finite": False, "ensure_min_samples": 2}
+    if not isinstance(source, Opened) or not (source.is_frame or source.values is None):
+        given: Any = source.values if isinstance(source, Opened) else source
+        if is_taken_as_it_is(given) and len(given) >= 2:
+            return source, None
+        # It refuses what is no table, and gives floats without a copy.
+        values = check_array(given, dtype=FLOATS, estimator=estimator, input_name="X", **checks)
         check_opened(source)
         # Floats would hide that an array held flags.
         is_flags = getattr(given, "dtype", None) == np.bool_
-        source = source if is_flags else replace(source, values=values)
-        first = first_reading(source, categorical_features, circular_features)
-    return first, y
+        return source if is_flags else replace(source, values=values), None
+    if source.n_rows < 2 or not source.names:
+        check_array(np.empty((source.n_rows, len(source.names))), estimator=estimator, **checks)
+    names = None if source.header is None else np.array(source.header, dtype=object)
+    if names is not None and not all(isinstance(name, str) for name in names):
+        # Refused by scikit-learn, before it writes anything on the estimator.
+        validate_data(estimator, pd.DataFrame(columns=source.header), skip_check_array=True)
+    return source, names
+
+
+def is_taken_as_it_is(given: Any) -> bool:
+    """Whether scikit-learn's checks of an array would hand it back without a word."""
+    is_floats = type(given) is np.ndarray and given.dtype in FLOATS and given.ndim == 2
+    return is_floats and given.size > 0
 
 
 def read_table(estimator: Any, X: Any, *, allow_nan: bool = True) -> NDArray[Any]:
@@ -190,21 +192,25 @@ def read_table(estimator: Any, X: Any, *, allow_nan: bool = True) -> NDArray[Any
     """
     reader: Reader = estimator.column_reader_
     source = opened(X)
+    names = getattr(estimator, "feature_names_in_", None)
     if isinstance(source, Opened) and (source.is_frame or source.values is None):
         # Names and number first: columns are read by their position.
-        blank = _with_header(np.zeros((1, len(source.names))), source)
-        validate_data(estimator, blank, reset=False, skip_check_array=True)
-        values = reader.values_of(source)
-        validate_data(
-            estimator, _with_header(values, source), reset=False, ensure_all_finite=False
-        )
+        header = source.header
+        if header is None or names is None or header != names.tolist():
+            blank = np.zeros((1, len(source.names)))
+            named = blank if header is None else pd.DataFrame(blank, columns=header)
+            validate_data(estimator, named, reset=False, skip_check_array=True)
+        if not source.n_rows:
+            check_array(np.empty((0, len(source.names))), estimator=estimator)
     else:
-        given = source.values if isinstance(source, Opened) else source
-        values = validate_data(
-            estimator, given, reset=False, dtype=FLOATS, ensure_all_finite=False
-        )
-        check_opened(source)
-        values = reader.values_of(replace(source, values=values))
+        given: Any = source.values if isinstance(source, Opened) else source
+        is_known = names is None and is_taken_as_it_is(given)
+        if not is_known or given.shape[1] != estimator.n_features_in_:
+            checks: dict[str, Any] = {"dtype": FLOATS, "ensure_all_finite": False}
+            values = validate_data(estimator, given, reset=False, **checks)
+            check_opened(source)
+            source = replace(source, values=values)
+    values = reader.values_of(source)
     check_values(values, reader.names, estimator, allow_nan=allow_nan)
     return values
 
@@ -245,12 +251,6 @@ def _uncut(names: tuple[str, ...]) -> str:
     """What to do about a text file that was read as one column."""
     delimiter = next((one for one in ";\t|" if one in names[0]), "") if len(names) == 1 else ""
     return f" All is one column; read the file with sep={delimiter!r}." if delimiter else ""
-
-
-def _with_header(values: NDArray[Any], source: Opened) -> Any:
-    if source.header is None:
-        return values
-    return pd.DataFrame(values, columns=source.header, copy=False)
 
 
 def typed_table(table: Table) -> Any:

@@ -266,7 +266,9 @@ class Table:
     @property
     def anchor_weight(self) -> Array | None:
         """D of Eq. 10, with sum 1 over the whole table; None where all samples weigh the same."""
-        return None if self.weight is None else self.weight.as_anchor()
+        if self.weight is None or self.weight.meaning == "importance":
+            return None if self.weight is None else self.weight.values
+        return self.weight.values / self.weight.values.sum()
 
     def rows(self, chosen: Codes | Mask) -> Table:
         """Some of the samples."""

@@ -41,10 +41,6 @@ class SampleWeight:
         """Those of some of the samples."""
         return replace(self, values=self.values[chosen])
 
-    def as_anchor(self) -> Array:
-        """D of Eq. 10: importances as they are, counts with the sum 1."""
-        return self.values if self.meaning == "importance" else self.values / self.values.sum()
-
     def as_counts(self) -> Array:
         """Counts as they are, importances scaled to sum to the effective sample size."""
         weight = self.values
