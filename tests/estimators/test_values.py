@@ -287,7 +287,7 @@ class PlantedError(Exception):
 
 # Where a fit can be interrupted: what fails, and how often it works before.
 STAGES = {
-    "reading": ("immigrate.table.read.validate_data", 0),
+    "reading": ("immigrate.table.read.opened", 0),
     "labels": ("immigrate.table.read.read_classes", 0),
     "columns": ("immigrate.table.read.first_reading", 0),
     "weights": ("immigrate.table.read.anchor_weights", 0),

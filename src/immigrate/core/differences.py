@@ -100,8 +100,8 @@ class ColumnDifferences:
         """Differences as the training table `X` defines them; of numbers by default."""
         n, p = X.shape
         kinds = ColumnKinds(np.zeros(p, dtype=bool)) if kinds is None else kinds
-        mismatch = np.broadcast_to(np.asarray(kinds.mismatch, dtype=np.float64), p)
-        kinds = replace(kinds, mismatch=mismatch)
+        if np.ndim(kinds.mismatch) == 0:
+            kinds = replace(kinds, mismatch=np.full(p, kinds.mismatch, dtype=np.float64))
         return cls(kinds, gaps(X), X, np.ones(n) if count is None else count)
 
     @cached_property

@@ -289,23 +289,21 @@ def _tiles(row: Run, column: Run, shape: TileShape, serves: tuple[bool, bool]) -
     # A width near n_columns that cuts the columns evenly: no sliver is left over.
     size = column.last - column.first
     width = -(-size // (-(-size // shape.n_columns) * shape.n_rows)) * shape.n_rows
-    i0 = np.arange(row.first, row.last, shape.n_rows)
+    i0 = np.arange(row.first, row.last, shape.n_rows)[:, None]
     j0 = np.arange(column.first, column.last, width)
-    i1, j1 = np.minimum(i0 + shape.n_rows, row.last), np.minimum(j0 + width, column.last)
-    i0, i1 = np.repeat(i0, len(j0)), np.repeat(i1, len(j0))
-    j0, j1 = np.tile(j0, len(i0) // len(j0)), np.tile(j1, len(i0) // len(j1))
+    tiles = np.zeros((len(i0), len(j0), N_FIELDS), dtype=np.int64)
+    tiles[:, :, FIRST_ROW], tiles[:, :, LAST_ROW] = i0, np.minimum(i0 + shape.n_rows, row.last)
+    tiles[:, :, LAST_COLUMN] = np.minimum(j0 + width, column.last)
+    tiles[:, :, ROW_CLASS], tiles[:, :, COLUMN_CLASS] = row.label, column.label
+    tiles[:, :, SERVES_ROWS], tiles[:, :, SERVES_COLUMNS] = serves
+    if not is_triangle:
+        tiles[:, :, FIRST_COLUMN] = j0
+        return tiles.reshape(-1, N_FIELDS)
     # Tiles are a whole number of row steps wide, so that the diagonal only enters a tile at its
     # corner. What is left of the diagonal is cut away.
-    if is_triangle:
-        is_above = j1 > i0 + 1
-        i0, i1, j0, j1 = i0[is_above], i1[is_above], np.maximum(j0, i0)[is_above], j1[is_above]
-    tiles = np.zeros((len(i0), N_FIELDS), dtype=np.int64)
-    tiles[:, FIRST_ROW], tiles[:, LAST_ROW] = i0, i1
-    tiles[:, FIRST_COLUMN], tiles[:, LAST_COLUMN] = j0, j1
-    tiles[:, ROW_CLASS], tiles[:, COLUMN_CLASS] = row.label, column.label
-    tiles[:, IS_DIAGONAL] = is_triangle & (i0 == j0)
-    tiles[:, SERVES_ROWS], tiles[:, SERVES_COLUMNS] = serves
-    return tiles
+    tiles[:, :, FIRST_COLUMN], tiles[:, :, IS_DIAGONAL] = np.maximum(j0, i0), j0 <= i0
+    above: Codes = tiles[tiles[:, :, LAST_COLUMN] > i0 + 1]
+    return above
 
 
 def whole_vectors(n_pairs: Any) -> Any:
@@ -320,8 +318,10 @@ def _numbered(parts: list[Codes]) -> Codes:
     n_columns = tiles[:, LAST_COLUMN] - tiles[:, FIRST_COLUMN]
     places = n_rows * whole_vectors(n_columns)
     # Each row of a diagonal tile is one pair shorter than the one above it.
-    for t in np.flatnonzero(tiles[:, IS_DIAGONAL]):
-        places[t] = whole_vectors(n_columns[t] - 1 - np.arange(n_rows[t])).sum()
+    on = np.flatnonzero(tiles[:, IS_DIAGONAL])
+    row = np.arange(n_rows[on].max(initial=0))
+    in_row = whole_vectors(n_columns[on, None] - 1 - row)
+    places[on] = np.where(row < n_rows[on, None], in_row, 0).sum(axis=1)
     tiles[1:, FIRST_PAIR] = np.cumsum(places)[:-1]
     return tiles
 

@@ -33,6 +33,7 @@ from immigrate.kernels import ClassScores, MarginPass
 from immigrate.kernels.layout import (
     FIRST_PAIR,
     LANES,
+    ROWS,
     Layout,
     pass_seconds,
     rectangular_tiles,
@@ -40,12 +41,17 @@ from immigrate.kernels.layout import (
 )
 from immigrate.kernels.sweeps import (
     Anchors,
+    Block,
     Buffers,
+    EnergyBuffers,
+    Places,
+    ScatterBuffers,
     Stretch,
+    Sums,
     Sweep,
     Tilt,
+    Waiting,
     energy_sweep,
-    new_buffers,
     scatter_sweep,
 )
 from immigrate.kernels.threads import n_threads, run_in_order
@@ -59,6 +65,7 @@ PART_SECONDS = 1e-3
 STRETCH_SECONDS = 0.2
 ROWS_PER_BATCH = 256
 WINDOW = 2**18  # numbers that are computed again at a time, if a tile is not larger
+CACHE_LINE = 64  # bytes
 
 # First and last of some consecutive tiles.
 Part = tuple[int, int]
@@ -365,13 +372,24 @@ class CompiledPass:
             if len(buffers.energy.q) == n_problems:
                 return buffers
         layout = self._layout
-        return new_buffers(
-            layout.shape,
-            n_problems,
-            layout.packing.n_together,
-            layout.table.values.dtype,
-            is_counted=layout.log_count is not None,
-            has_products=layout.packing.products is not None,
+        shape, packing, dtype = layout.shape, layout.packing, layout.table.values.dtype
+        places = Places(np.empty(shape.n_rows, np.int64), np.empty(shape.n_rows + 1, np.int64))
+        has_products = packing.products is not None
+        block = Block(
+            _aligned(packing.n_together, shape.n_buffer, dtype),
+            np.ones(shape.n_buffer, dtype),
+            _aligned(ROWS, shape.n_buffer, dtype) if has_products else None,
+        )
+        sums = Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns)))
+        q = _aligned(n_problems, shape.n_places, dtype)
+        # The same memory where nothing is counted: then the sweeps need not ask which to read.
+        tilted = q if layout.log_count is None else _aligned(n_problems, shape.n_places, dtype)
+        coupling = _aligned(1, shape.n_places, dtype)[0]
+        i, j = np.zeros((2, shape.n_buffer), np.uint32)
+        waiting = Waiting(i, j, np.empty(shape.n_buffer, dtype), np.zeros(2, np.int64))
+        return Buffers(
+            EnergyBuffers(places, block, sums, q, tilted),
+            ScatterBuffers(places, block, sums, coupling, waiting),
         )
 
 
@@ -416,3 +434,16 @@ def class_scores(state: Array, sigma: float, log_count: Array | float) -> ClassS
     energy = free_energy(state, sigma, log_count)
     distance = state[:, MOMENT] / state[:, PARTITION]
     return ClassScores(energy.T, distance.T)
+
+
+def _aligned(n_rows: int, n_columns: int, dtype: np.dtype) -> np.ndarray:
+    """Empty rows that start on cache lines: no vector straddles two.
+
+    Rows are an odd number of lines apart; at a power of two they would compete for the same few
+    places of the cache.
+    """
+    per_line = CACHE_LINE // np.dtype(dtype).itemsize
+    width = (-(-n_columns // per_line) | 1) * per_line
+    flat = np.empty(n_rows * width + per_line, dtype)
+    skip = -flat.ctypes.data % CACHE_LINE // flat.itemsize
+    return flat[skip : skip + n_rows * width].reshape(n_rows, width)

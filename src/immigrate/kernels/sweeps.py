@@ -24,7 +24,7 @@ buffer of differences per thread, and the store, at most n^2 / 2 numbers per pro
 
 Filling again is the first sweep without its sums, so that the second sweep needs no distances of
 its own, neither at run time nor when it is compiled. Compiled functions allocate nothing: their
-scratch memory is made here.
+scratch memory is made by ``passes``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from typing import NamedTuple
 import numpy as np
 
 from immigrate.kernels.compiling import jit_cached
-from immigrate.kernels.layout import ROWS, TileShape, whole_vectors
 from immigrate.kernels.tile_energies import (
     NOT_SHARED,
     Tables,
@@ -49,8 +48,6 @@ from immigrate.kernels.tile_energies import (
     sum_at_shared_floor,
 )
 from immigrate.kernels.tile_scatter import add_tile, flush, set_couplings
-
-CACHE_LINE = 64  # bytes
 
 
 class Tilt(NamedTuple):
@@ -207,50 +204,3 @@ class Buffers(NamedTuple):
 
     energy: EnergyBuffers
     scatter: ScatterBuffers
-
-
-def new_buffers(
-    shape: TileShape,
-    n_problems: int,
-    n_together: int,
-    dtype: np.dtype,
-    *,
-    is_counted: bool,
-    has_products: bool,
-) -> Buffers:
-    """Buffers for tiles of this shape."""
-    places = Places(np.empty(shape.n_rows, np.int64), np.empty(shape.n_rows + 1, np.int64))
-    block = Block(
-        _aligned(n_together, shape.n_buffer, dtype),
-        np.ones(shape.n_buffer, dtype),
-        _aligned(ROWS, shape.n_buffer, dtype) if has_products else None,
-    )
-    sums = Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns)))
-    n_places = shape.n_rows * whole_vectors(shape.n_columns)
-    q = _aligned(n_problems, n_places, dtype)
-    # The same memory where nothing is counted: then the sweeps need not ask which to read.
-    tilted = _aligned(n_problems, n_places, dtype) if is_counted else q
-    coupling = _aligned(1, n_places, dtype)[0]
-    waiting = Waiting(
-        np.zeros(shape.n_buffer, np.uint32),
-        np.zeros(shape.n_buffer, np.uint32),
-        np.empty(shape.n_buffer, dtype),
-        np.zeros(2, np.int64),
-    )
-    return Buffers(
-        EnergyBuffers(places, block, sums, q, tilted),
-        ScatterBuffers(places, block, sums, coupling, waiting),
-    )
-
-
-def _aligned(n_rows: int, n_columns: int, dtype: np.dtype) -> np.ndarray:
-    """Empty rows that start on cache lines: no vector straddles two.
-
-    Rows are an odd number of lines apart; at a power of two they would compete for the same few
-    places of the cache.
-    """
-    per_line = CACHE_LINE // np.dtype(dtype).itemsize
-    width = (-(-n_columns // per_line) | 1) * per_line
-    flat = np.empty(n_rows * width + per_line, dtype)
-    skip = -flat.ctypes.data % CACHE_LINE // flat.itemsize
-    return flat[skip : skip + n_rows * width].reshape(n_rows, width)

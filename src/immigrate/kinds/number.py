@@ -145,7 +145,9 @@ def difference_units(
     # In units of a power of two near the largest value neither differences nor squares leave
     # the range of floats, and nothing is rounded.
     _, exponent = np.frexp(np.maximum(np.abs(low), np.abs(high)))
-    deviation = np.nanstd(np.ldexp(values[:, varies], -exponent), axis=0)
+    scaled = np.ldexp(values[:, varies], -exponent)
+    # Where no value is missing both say the same, and this one takes half as long.
+    deviation = (np.nanstd if np.isnan(scaled).any() else np.std)(scaled, axis=0)
     # Two neighbouring numbers at the end of the range may deviate by less than one step.
     units[varies] = np.maximum(np.ldexp(deviation, exponent), LIMITS.smallest_subnormal)
     return units
