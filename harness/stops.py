@@ -63,7 +63,7 @@ ROAD_PAGES = {
             "table/read.py::read_table",
             "table/table.py::Reader.values_of",
             "margin/model.py::MarginModel.scores",
-            "margin/references.py::References.encoded",
+            "margin/encoding.py::References.encoded",
             "margin/problem.py::MarginProblem.class_scores_many",
             "kernels/passes.py::CompiledPass.scores_many",
             "kernels/layout.py::Layout.new_rows",

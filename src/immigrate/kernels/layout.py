@@ -102,13 +102,8 @@ class TileShape(NamedTuple):
     """Rows and columns of a tile, and pairs in the buffer of differences (at least a row)."""
 
     n_rows: int
-    n_columns: int  # a multiple of n_rows
+    n_columns: int  # a multiple of n_rows and of LANES
     n_buffer: int  # a multiple of LANES
-
-    @property
-    def n_places(self) -> int:
-        """Most places that the pairs of a tile take up."""
-        return self.n_rows * whole_vectors(self.n_columns)
 
 
 class Run(NamedTuple):

@@ -345,7 +345,7 @@ class CompiledPass:
         references = [run for run in layout.runs if run.is_reference]
         tiles = rectangular_tiles(len(X_new), references, layout.shape)
         # Several tiles per call of compiled code, but not so many that Ctrl-C has to wait.
-        n_places = layout.shape.n_places
+        n_places = layout.shape.n_rows * layout.shape.n_columns
         per_tile = len(sigma) * pass_seconds(n_places, math.prod(weights.shape[1:]))
         n_together = max(1, int(STRETCH_SECONDS / per_tile))
         tables = Tables(rows.values, layout.table.values, kinds, layout.packing.products)
@@ -381,10 +381,11 @@ class CompiledPass:
             _aligned(ROWS, shape.n_buffer, dtype) if has_products else None,
         )
         sums = Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns)))
-        q = _aligned(n_problems, shape.n_places, dtype)
+        n_places = shape.n_rows * shape.n_columns
+        q = _aligned(n_problems, n_places, dtype)
         # The same memory where nothing is counted: then the sweeps need not ask which to read.
-        tilted = q if layout.log_count is None else _aligned(n_problems, shape.n_places, dtype)
-        coupling = _aligned(1, shape.n_places, dtype)[0]
+        tilted = q if layout.log_count is None else _aligned(n_problems, n_places, dtype)
+        coupling = _aligned(1, n_places, dtype)[0]
         i, j = np.zeros((2, shape.n_buffer), np.uint32)
         waiting = Waiting(i, j, np.empty(shape.n_buffer, dtype), np.zeros(2, np.int64))
         return Buffers(

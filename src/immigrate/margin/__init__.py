@@ -3,14 +3,13 @@
 ===============  ====================================================================
 ``options``      what the parameters of an estimator stand for
 ``path``         the road of a fit, at one sigma or along sigma and strength
-``encoding``     units and levels: from columns as read to columns with weights
+``encoding``     from columns as read to columns with weights; the samples in these
 ``screen``       which features enter the weight matrix
 ``problem``      what a solver is given: samples, start, set of weights
 ``penalties``    what weights cost beside the margin, or which are cut
 ``growing``      samples of a large table, and fits on larger and larger ones
 ``choice``       choosing sigma, penalty and rule along a path
 ``model``        what a fit leaves behind, and how it scores new samples
-``references``   the samples that new ones are compared with
 ``prototypes``   centres in their place
 ``parts``        what margins of new samples are made of
 ``explanation``  the same in names and words
