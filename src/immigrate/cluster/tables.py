@@ -23,7 +23,6 @@ import pandas as pd
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count
 from immigrate.kernels import RUNNER
-from immigrate.table.open import OPENERS
 
 # Rows of a partition that are predicted at a time: what is made of them on the way, and is several
 # times as large, does not grow with the partition.
@@ -184,9 +183,6 @@ def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, st
     n_drawn = cluster.n_drawn if isinstance(cluster, Cluster) else N_DRAWN
     drawn = stratified_sample(X, y, n_drawn, sample_weight=sample_weight)
     return drawn.X, drawn.y, drawn.weight, str(drawn)
-
-
-OPENERS["dask"] = training_rows
 
 
 def stratified_sample(

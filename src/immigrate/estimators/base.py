@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -11,14 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count
-from immigrate.cluster.tables import mapped_rows
 from immigrate.core.couplings import class_probability
-from immigrate.margin.explanation import Explanation, explained
 from immigrate.margin.model import MarginModel
 from immigrate.margin.problem import Fit
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.solvers import Stop
 from immigrate.table import Reader, Table, read_table
+from immigrate.table.open import OPENERS
+
+if TYPE_CHECKING:
+    from immigrate.margin.explanation import Explanation
 
 
 class ReferenceEstimator(StoredEstimator):
@@ -95,6 +97,8 @@ class ReferenceClassifier(ClassifierMixin, ReferenceEstimator):
         -------
         Explanation
         """
+        from immigrate.margin.explanation import explained
+
         check_count("n_neighbors", n_neighbors)
         values = self._values(X)
         names = np.array(self.column_reader_.names, dtype=object)[self.model_.references.is_used]
@@ -212,6 +216,8 @@ def is_lazy(X: Any) -> bool:
 
 def lazily(estimator: Any, method: str, X: Any) -> Any:
     """What a method of a classifier says of every partition of a collection: a lazy dask array."""
+    from immigrate.cluster.tables import mapped_rows
+
     check_is_fitted(estimator)
     # What it gives for a table without rows shows the type and the columns.
     n_classes = len(estimator.classes_)
@@ -220,3 +226,13 @@ def lazily(estimator: Any, method: str, X: Any) -> Any:
     if method == "predict":
         empty = estimator.classes_[:0]
     return mapped_rows(getattr(estimator, method), X, empty=empty)
+
+
+def drawn_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, str]:
+    """The rows of a collection of Dask that a fit works on."""
+    from immigrate.cluster.tables import training_rows
+
+    return training_rows(X, y, sample_weight)
+
+
+OPENERS["dask"] = drawn_rows

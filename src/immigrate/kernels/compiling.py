@@ -49,8 +49,10 @@ from immigrate._version import __version__
 try:
     from numba.core.codegen import CPUCodegen, JITCodeLibrary
     from numba.core.compiler import Compiler
+    from numba.core.runtime.nrt import rtsys
 except ImportError:  # moved: see `_inner`
     CPUCodegen = JITCodeLibrary = Compiler = object  # type: ignore[assignment, misc]
+    rtsys = None  # type: ignore[assignment]
 
 # Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
 # here allocates, so none counts references: threads would fight over the counters of the table.
@@ -147,7 +149,6 @@ class KernelCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled variant for this signature, or None."""
         with _misfortunes_logged("read"):
-            target_context.refresh()  # or code that was compiled elsewhere does not find its types
             name = _entry_name(self._name, signature, target_context.codegen())
             for folder in cache_folders():
                 payload = _content(folder / name)
@@ -262,7 +263,14 @@ def _rebuilt(target_context: Any, payload: bytes) -> Any:
     """A result of Numba's compiler from its bytes."""
     from numba.core.compiler import CompileResult
 
-    return CompileResult._rebuild(target_context, *pickle.loads(payload))
+    try:
+        # What machine code calls. To refresh the context would also load all that the compiler
+        # knows of Python and NumPy, which takes twice as long as the rest of a first fit.
+        rtsys.initialize(target_context)
+        return CompileResult._rebuild(target_context, *pickle.loads(payload))
+    except Exception:
+        target_context.refresh()
+        return CompileResult._rebuild(target_context, *pickle.loads(payload))
 
 
 def cached(dispatcher: Any) -> Any:
