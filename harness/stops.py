@@ -42,8 +42,8 @@ ROAD_PAGES = {
         (
             "margin/options.py::FitOptions.of",
             "table/read.py::read_weighted_table",
-            "table/table.py::first_reading",
             "outcomes/classes.py::read_classes",
+            "table/table.py::first_reading",
             "margin/path.py::fitted",
             "margin/encoding.py::Encoding.of",
             "margin/options.py::FitOptions.task",

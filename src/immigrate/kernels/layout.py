@@ -102,7 +102,7 @@ class TileShape(NamedTuple):
     """Rows and columns of a tile, and pairs in the buffer of differences (at least a row)."""
 
     n_rows: int
-    n_columns: int  # a multiple of n_rows and of LANES
+    n_columns: int  # a multiple of n_rows
     n_buffer: int  # a multiple of LANES
 
 

@@ -38,6 +38,7 @@ from immigrate.kernels.layout import (
     pass_seconds,
     rectangular_tiles,
     symmetric_tiles,
+    whole_vectors,
 )
 from immigrate.kernels.sweeps import (
     Anchors,
@@ -345,7 +346,7 @@ class CompiledPass:
         references = [run for run in layout.runs if run.is_reference]
         tiles = rectangular_tiles(len(X_new), references, layout.shape)
         # Several tiles per call of compiled code, but not so many that Ctrl-C has to wait.
-        n_places = layout.shape.n_rows * layout.shape.n_columns
+        n_places = layout.shape.n_rows * whole_vectors(layout.shape.n_columns)
         per_tile = len(sigma) * pass_seconds(n_places, math.prod(weights.shape[1:]))
         n_together = max(1, int(STRETCH_SECONDS / per_tile))
         tables = Tables(rows.values, layout.table.values, kinds, layout.packing.products)
@@ -381,7 +382,7 @@ class CompiledPass:
             _aligned(ROWS, shape.n_buffer, dtype) if has_products else None,
         )
         sums = Sums(np.empty((3, shape.n_rows)), np.empty((3, shape.n_columns)))
-        n_places = shape.n_rows * shape.n_columns
+        n_places = shape.n_rows * whole_vectors(shape.n_columns)
         q = _aligned(n_problems, n_places, dtype)
         # The same memory where nothing is counted: then the sweeps need not ask which to read.
         tilted = q if layout.log_count is None else _aligned(n_problems, n_places, dtype)
