@@ -294,8 +294,9 @@ HEAVY = {
     *(f"sklearn.{part}" for part in ("cluster", "compose", "ensemble", "feature_selection")),
     *(f"sklearn.{part}" for part in ("impute", "linear_model", "metrics", "model_selection")),
     *(f"sklearn.{part}" for part in ("neighbors", "pipeline", "preprocessing", "svm", "tree")),
-    *(f"immigrate.{part}" for part in ("additive", "cli", "datasets", "interactions")),
-    *(f"immigrate.{part}" for part in ("plotting", "relief", "report")),
+    *(f"immigrate.{part}" for part in ("additive", "cli", "cluster", "datasets")),
+    *(f"immigrate.{part}" for part in ("interactions", "plotting", "relief", "report")),
+    "immigrate.margin.explanation",
 }
 FIRST_FIT = """
 from immigrate import ImmigrateClassifier

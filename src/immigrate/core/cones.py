@@ -18,10 +18,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy import linalg
+from scipy.linalg import lapack
 
 from immigrate.arrays import Array, Mask
 from immigrate.core.psd import WIDE, PsdPart
@@ -39,7 +40,11 @@ ROUNDS_OF_SPLITTING = 50
 def norm(A: Array) -> float:
     """Euclidean (Frobenius) norm that neither overflows nor underflows on the way."""
     largest = float(np.abs(A).max(initial=0.0))
-    return largest * float(np.linalg.norm(A / largest)) if largest > 0 else 0.0
+    if largest == 0:
+        return 0.0
+    # As `numpy.linalg.norm` has it, whose checks of its arguments take longer than a small sum.
+    flat = (A / largest).ravel(order="K")
+    return largest * math.sqrt(flat.dot(flat))
 
 
 def unit(A: Array) -> Array:
@@ -72,10 +77,21 @@ def psd_part(A: Array) -> Array:
 
 def psd_part_by_all(A: Array) -> Array:
     """The positive part by all eigenvectors."""
-    eigenvalues, vectors = linalg.eigh(A, check_finite=False, driver="evr")
+    # What `scipy.linalg.eigh` calls, which takes three times as long for a small matrix.
+    size, integers = workspace(len(A))
+    eigenvalues, vectors, _, _, info = lapack.dsyevr(A, lower=1, lwork=size, liwork=integers)
+    if info:
+        raise np.linalg.LinAlgError("The eigenvalues of a matrix of weights do not converge.")
     is_positive = eigenvalues > 0
     root = vectors[:, is_positive] * np.sqrt(eigenvalues[is_positive])
     return root @ root.T
+
+
+@cache
+def workspace(n: int) -> tuple[int, int]:
+    """Numbers and integers that LAPACK works with for the spectrum of n rows."""
+    size, integers, _ = lapack.dsyevr_lwork(n, lower=1)
+    return int(size), int(integers)
 
 
 def clipped_psd_part(A: Array) -> Array:

@@ -212,7 +212,8 @@ class MarginProblem:
     def _span_exponent(self, low: Array, high: Array, mismatch: float | Array) -> int:
         """Exponent of the power of two that is just above the largest difference."""
         # Halves do not overflow; a feature of which nothing is known has no range.
-        span = 2 * np.nan_to_num(high / 2 - low / 2, nan=0.0, posinf=np.inf)
+        half = high / 2 - low / 2
+        span = 2 * np.where(np.isnan(half), 0.0, half)
         largest = float(np.where(self._is_nominal, mismatch, span).max())
         if largest > LARGEST_SPAN[self.form.degree]:
             raise ValueError(

@@ -119,7 +119,7 @@ def _row_order(X: Array, kinds: ColumnKinds | None) -> Codes:
         X = _with_shares(X, kinds.is_nominal)
     if kinds is not None and kinds.period is not None:
         X = _with_mean_differences(X, kinds.period)
-    X = np.nan_to_num(X).astype(np.float64)
+    X = np.where(np.isnan(X), 0.0, X).astype(np.float64, copy=False)
     # Summed from the smallest value on, so that the order of columns does not round otherwise.
     ascending = np.sort(X, axis=1)
     total = ascending.sum(axis=1)
