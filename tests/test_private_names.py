@@ -25,6 +25,7 @@ OF_SCIKIT_LEARN = {
 }
 COMPILED_AS_USUAL = "nothing at once: inner functions are compiled as Numba does, a third slower"
 NOT_KEPT = "nothing at once: every process compiles for itself; find how Numba stores code now"
+LOADED_SLOWLY = "nothing at once: a first fit takes a tenth of a second longer"
 OF_NUMBA = {
     "numba.core.codegen.JITCodeLibrary._finalize_final_module": COMPILED_AS_USUAL,
     "numba.core.codegen.JITCodeLibrary._finalize_dynamic_globals": COMPILED_AS_USUAL,
@@ -36,6 +37,7 @@ OF_NUMBA = {
     "numba.core.compiler.CompileResult._rebuild": NOT_KEPT,
     "numba.core.compiler.CompileResult._find_referenced_environments": NOT_KEPT,
     "numba.core.serialize.dumps": NOT_KEPT,
+    "numba.core.runtime.nrt.rtsys.initialize": LOADED_SLOWLY,
     "numba.core.registry.CPUDispatcher._compile_for_args": COMPILED_AS_USUAL,
     "numba.core.registry.CPUDispatcher._insert": COMPILED_AS_USUAL,
     "numba.core.registry.CPUDispatcher.get_call_template": COMPILED_AS_USUAL,

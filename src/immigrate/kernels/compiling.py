@@ -49,10 +49,8 @@ from immigrate._version import __version__
 try:
     from numba.core.codegen import CPUCodegen, JITCodeLibrary
     from numba.core.compiler import Compiler
-    from numba.core.runtime.nrt import rtsys
 except ImportError:  # moved: see `_inner`
     CPUCodegen = JITCodeLibrary = Compiler = object  # type: ignore[assignment, misc]
-    rtsys = None  # type: ignore[assignment]
 
 # Sums may be reordered, which is what vector lanes do; infinities keep their meaning. No function
 # here allocates, so none counts references: threads would fight over the counters of the table.
@@ -264,6 +262,8 @@ def _rebuilt(target_context: Any, payload: bytes) -> Any:
     from numba.core.compiler import CompileResult
 
     try:
+        from numba.core.runtime.nrt import rtsys
+
         # What machine code calls. To refresh the context would also load all that the compiler
         # knows of Python and NumPy, which takes twice as long as the rest of a first fit.
         rtsys.initialize(target_context)
