@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from immigrate.kinds import Circular
 from immigrate.kinds.circular import (
+    arc_start,
     circular_mean,
     circular_unit,
     mean_circular_difference,
@@ -125,3 +126,56 @@ def test_what_cannot_come_round_is_refused(circular, message):
     X = pd.DataFrame({"hour": [0, 1, 2], "site": ["A", "B", "A"], "is_old": [True, False, True]})
     with pytest.raises(ValueError, match=message):
         Reader.fit(X, circular_features=circular)
+
+
+@pytest.mark.parametrize(
+    ("values", "start", "is_whole"),
+    [
+        ([0, 5, 23], 0.0, True),
+        ([-180, 0, 179], 0.0, True),  # of a period of 24, they are several turns
+        ([-12, 0, 11], -12.0, True),
+        ([-12, 0, 12], 0.0, True),  # a whole period apart
+        ([1, 12, 24], 1.0, True),
+        ([0, 12, 24], 0.0, True),
+        ([1, 12, 23], 0.0, True),
+        ([1.5, 12, 24], 0.0, False),
+        ([np.nan, np.nan], 0.0, False),
+    ],
+)
+def test_the_period_of_the_user_begins_where_the_values_say(values, start, is_whole):
+    reader, _ = Reader.fit(
+        pd.DataFrame({"hour": np.array(values, dtype=float)}), circular_features={"hour": 24}
+    )
+    (kind,) = reader.kinds
+    assert (kind.start, kind.is_whole) == (start, is_whole)
+
+
+def test_the_shortest_arc_begins_behind_the_largest_gap():
+    assert arc_start(np.array([1.0, 23.0, 22.0, np.nan]), 24.0) == 22.0
+    assert arc_start(np.array([5.0, 3.0, 9.0]), 24.0) == 3.0
+    assert arc_start(np.array([np.nan]), 24.0) == 0.0
+
+
+def test_the_largest_difference_is_half_a_period_at_most():
+    assert circular_unit(np.arange(24.0), 24.0, "range") == 12.0
+    assert circular_unit(np.array([22.0, 2.0, np.nan]), 24.0, "range") == 4.0
+    assert circular_unit(np.array([3.0, 3.0, np.nan]), 24.0, "std") == 1.0
+
+
+def test_directions_that_balance_have_no_mean():
+    # Two values nearly half a period apart have the resultant pi d / 24.
+    for resultant, mean in ((1e-8, 6.0), (1e-10, 0.0)):
+        d = resultant * 24 / np.pi
+        assert circular_mean(np.array([0.0, 12.0 - d]), 24.0) == pytest.approx(mean, abs=1e-6)
+
+
+def test_a_tiny_negative_number_is_the_start_and_infinity_stays():
+    np.testing.assert_array_equal(turned(np.array([-1e-20, 25.0, np.inf]), 24.0), [0, 1, np.inf])
+
+
+@pytest.mark.parametrize(
+    ("period", "value", "words"),
+    [(24.0, 3.04, "3 h"), (24.0, 3.06, "3.1 h"), (360.0, 7.4, "7°"), (1.0, 0.126, "0.13")],
+)
+def test_three_digits_of_the_period_are_shown(period, value, words):
+    assert Circular(period=period).text(value) == words
