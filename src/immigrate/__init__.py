@@ -25,15 +25,7 @@ if TYPE_CHECKING:
         InteractionTest,
     )
     from immigrate.persistence import load_model, save_model
-    from immigrate.relief import (
-        LFE,
-        IRelief,
-        MultiSURF,
-        Relief,
-        ReliefF,
-        Simba,
-        make_margin_knn,
-    )
+    from immigrate.relief import LFE, IRelief, MultiSURF, Relief, ReliefF, Simba, make_margin_knn
     from immigrate.report import Report
 
 _HOMES = {
@@ -48,15 +40,7 @@ _HOMES = {
         "InteractionTest",
     ),
     "persistence": ("load_model", "save_model"),
-    "relief": (
-        "LFE",
-        "IRelief",
-        "MultiSURF",
-        "Relief",
-        "ReliefF",
-        "Simba",
-        "make_margin_knn",
-    ),
+    "relief": ("LFE", "IRelief", "MultiSURF", "Relief", "ReliefF", "Simba", "make_margin_knn"),
     "report": ("Report",),
 }
 _MODULES = ("datasets", "options", "plotting")

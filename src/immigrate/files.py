@@ -1,9 +1,10 @@
-"""Files that appear whole or not at all, and tables that spreadsheets open as what they are."""
+"""Files that appear whole or not at all; values as JSON, tables as spreadsheets open them."""
 
 from __future__ import annotations
 
 import csv
 import errno
+import json
 import os
 import uuid
 from collections.abc import Iterator
@@ -59,7 +60,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     place = target.with_name(f".{target.stem[:40]}-{uuid.uuid4().hex}{target.suffix}")
     try:
         yield place
-        _flush(place)
+        # On the disk before the name changes: after a power cut the content is all there.
+        with place.open("rb+") as file:
+            os.fsync(file.fileno())
         os.replace(place, target)
     except BaseException:
         place.unlink(missing_ok=True)
@@ -85,12 +88,6 @@ def is_special(path: str | os.PathLike[str]) -> bool:
     (True, False, False)
     """
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
-
-
-def _flush(place: Path) -> None:
-    """Have the content on the disk before the name changes: after a power cut it is all there."""
-    with place.open("rb+") as file:
-        os.fsync(file.fileno())
 
 
 def write_text_whole(path: str | os.PathLike[str], text: str) -> Path:
@@ -119,6 +116,29 @@ def write_text_whole(path: str | os.PathLike[str], text: str) -> Path:
         # Encoded first: a text that has no encoding must not begin to be written.
         place.write_bytes(text.encode("utf-8"))
     return Path(path)
+
+
+def json_text(content: dict[str, Any], indent: int | None = None) -> str:
+    """Plain values as JSON: the same text for the same content, in a line or in many.
+
+    Parameters
+    ----------
+    content : dict
+    indent : int, optional
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from immigrate.files import json_text
+    >>> json_text({"name": "a", "p": [0.5, None]})
+    '{"name":"a","p":[0.5,null]}'
+    """
+    look: Any = {"separators": (",", ":")} if indent is None else {"indent": indent}
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, **look)
+    return text if indent is None else f"{text}\n"
 
 
 def spreadsheet_csv(table: pd.DataFrame) -> str:

@@ -36,12 +36,7 @@ from immigrate.report.input import ReportInput
 from immigrate.table import Reader, left_out
 
 ALPHA = 0.05
-SCORES = {
-    "accuracy": "accuracy",
-    "balanced": "balanced",
-    "log_loss": "log-loss",
-    "auc": "AUC",
-}
+SCORES = {"accuracy": "accuracy", "balanced": "balanced", "log_loss": "log-loss", "auc": "AUC"}
 # What methods are judged by, with the sign that makes larger better.
 JUDGED_BY = {"accuracy": 1.0, "log_loss": -1.0}
 

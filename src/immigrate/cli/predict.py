@@ -94,10 +94,7 @@ def predictions(estimator: Any, X: pd.DataFrame) -> pd.DataFrame:
     """Row number, class and probabilities."""
     import pandas as pd
 
-    columns: dict[str, Any] = {
-        "row": range(1, len(X) + 1),
-        "prediction": estimator.predict(X),
-    }
+    columns: dict[str, Any] = {"row": range(1, len(X) + 1), "prediction": estimator.predict(X)}
     if hasattr(estimator, "predict_proba"):
         shares = estimator.predict_proba(X)
         for k, label in enumerate(estimator.classes_):

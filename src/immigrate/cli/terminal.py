@@ -7,8 +7,6 @@ bytes. Files appear whole or not at all, never over what was read.
 from __future__ import annotations
 
 import contextlib
-import json
-import math
 import os
 import re
 import shutil
@@ -17,7 +15,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from immigrate.cli.ending import CommandError
 from immigrate.files import is_special, write_text_whole
@@ -158,11 +156,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     Each line of the library's progress becomes the text beside the spinner. Yields how to set
     that text.
     """
-    with (
-        _noted(),
-        _progress(what) as show_progress,
-        progress_goes_to(show_progress),
-    ):
+    with _noted(), _progress(what) as show_progress, progress_goes_to(show_progress):
         yield show_progress
 
 
@@ -243,25 +237,7 @@ def writing(path: Path) -> Iterator[None]:
         ) from error
 
 
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Plain JSON, the same bytes for the same content; what is no number is null."""
-    text = json.dumps(_plain(content), ensure_ascii=False, indent=1, allow_nan=False)
-    with writing(path):
-        write_text_whole(path, f"{text}\n")
-
-
 def write_text(path: Path, text: str) -> None:
     """A text."""
     with writing(path):
         write_text_whole(path, text)
-
-
-def _plain(value: Any) -> Any:
-    """Numbers of NumPy as numbers of Python; NaN and infinities as None."""
-    if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -12,15 +12,8 @@ import typer
 from immigrate._version import __version__
 from immigrate.cli.app import Jobs, Outcome, Reading, TableOptions, TestOptions
 from immigrate.cli.ending import CommandError, listed
-from immigrate.cli.terminal import (
-    check_outputs,
-    show,
-    show_table,
-    working,
-    write_json,
-    write_text,
-)
-from immigrate.files import spreadsheet_csv
+from immigrate.cli.terminal import check_outputs, show, show_table, working, write_text
+from immigrate.files import json_text, spreadsheet_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +63,11 @@ def command(
         write_text(csv, spreadsheet_csv(evidence(tested)))
         show(f"evidence: {csv}")
     if json is not None:
-        write_json(json, as_json(tested, read.name, source.target))
+        from immigrate.report.page import plain
+
+        write_text(
+            json, json_text(plain(as_json(tested, read.name, source.target), digits=17), indent=1)
+        )
         show(f"evidence: {json}")
 
 

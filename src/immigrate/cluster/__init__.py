@@ -156,13 +156,18 @@ class Cluster:
         Scattered data would be gone with the worker that holds it. The scheduler keeps a task as
         long as another task needs it, and gives it to another worker when its result is lost.
         """
-        return self._submitted(_itself, [value], name)[0]
+        return self.mapped(_itself, [value], name)[0]
 
     def mapped(
         self, function: Callable[..., Any], values: Sequence[Any], name: str, **shared: Any
     ) -> list[Any]:
         """A task for each value, with no worker of its own."""
-        return self._submitted(function, values, name, **shared)
+        # Keys of one group: Dask then queues the tasks and hands them to whoever is free.
+        token = uuid.uuid4().hex
+        keys = [(f"immigrate-{name}-{token}", i) for i in range(len(values))]
+        with clear_errors(self.client), no_word_about_size():
+            futures: list[Any] = self.client.map(function, values, key=keys, **shared)
+        return futures
 
     def results(self, futures: Sequence[Any]) -> list[Any]:
         """Their results, in their order; the tasks are forgotten, whatever happens."""
@@ -176,16 +181,6 @@ class Cluster:
         """Let the cluster forget some tasks and their results."""
         for future in futures:
             future.release()
-
-    def _submitted(
-        self, function: Callable[..., Any], values: Sequence[Any], name: str, **shared: Any
-    ) -> list[Any]:
-        # Keys of one group: Dask then queues the tasks and hands them to whoever is free.
-        token = uuid.uuid4().hex
-        keys = [(f"immigrate-{name}-{token}", i) for i in range(len(values))]
-        with clear_errors(self.client), no_word_about_size():
-            futures: list[Any] = self.client.map(function, values, key=keys, **shared)
-        return futures
 
 
 class ClusterError(RuntimeError):

@@ -193,11 +193,7 @@ class ClusterPass:
         return MarginPass(sums.cost, None if is_rejected else sums.gradient, self._scores(sums))
 
     def scores_many(
-        self,
-        X_new: Array,
-        Ws: Sequence[Array],
-        sigmas: Sequence[float],
-        n_jobs: int | None = None,
+        self, X_new: Array, Ws: Sequence[Array], sigmas: Sequence[float], n_jobs: int | None = None
     ) -> list[ClassScores]:
         """Scores of every row of `X_new` against each class, of several (W, sigma) at once."""
         table = self._on_workers("table", self._pieces)

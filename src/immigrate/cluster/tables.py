@@ -186,12 +186,7 @@ def training_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, st
 
 
 def stratified_sample(
-    X: Any,
-    y: Any,
-    n_samples: int = N_DRAWN,
-    *,
-    sample_weight: Any = None,
-    random_state: int = 0,
+    X: Any, y: Any, n_samples: int = N_DRAWN, *, sample_weight: Any = None, random_state: int = 0
 ) -> Drawn:
     """Rows drawn without replacement, each class in proportion to its size.
 

@@ -64,11 +64,7 @@ def make_monk1() -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def make_xor(
-    n_samples: int = 400,
-    n_features: int = 10,
-    *,
-    noise: float = 0.0,
-    random_state: Any = None,
+    n_samples: int = 400, n_features: int = 10, *, noise: float = 0.0, random_state: Any = None
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Two features that matter only together, among features that do not matter.
 

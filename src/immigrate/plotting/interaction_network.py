@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.checks import check_count
 from immigrate.plotting.style import (
+    FIT_ONE,
     PALETTE,
+    check_has,
     on_paper,
     require_matplotlib,
     short_names,
@@ -102,12 +103,7 @@ class InteractionNetworkDisplay:
         -------
         InteractionNetworkDisplay
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "interactions"):
-            raise TypeError(
-                f"{type(estimator).__name__} has no table of pairs to draw; fit an "
-                "ImmigrateClassifier, or pass the last step of a pipeline: pipeline[-1]."
-            )
+        check_has(estimator, "interactions", "table of pairs", FIT_ONE)
         return cls(table=estimator.interactions(test=test)).plot(top=top, ax=ax)
 
     def plot(self, *, top: int = 12, ax: Axes | None = None) -> Self:

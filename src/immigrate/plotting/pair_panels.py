@@ -20,6 +20,7 @@ from immigrate.plotting.style import (
     PALETTE,
     fine_values,
     frame_cells,
+    is_dark,
     paled,
     scale_axis,
     short_names,
@@ -339,8 +340,6 @@ class CellPanels(Panels):
         decimals = max(0, 1 - int(np.floor(np.log10(self.limit))))
         between = "\n" if self.effect.counts.shape[1] <= 10 else " "
         for (j, i), count in np.ndenumerate(self.effect.counts):
-            red, green, blue, _ = colours[i, j]
-            is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             value = signed(self.effect.value[c, j, i], decimals)
             text = f"{value}{between}({count:g})" if count else "(0)"
             # A plain ground, so that the number can be read on the hatching.
@@ -352,7 +351,7 @@ class CellPanels(Panels):
                 ha="center",
                 va="center",
                 fontsize="x-small",
-                color="black" if box or not is_dark else "white",
+                color="black" if box or not is_dark(colours[i, j]) else "white",
                 bbox=box,
             )
 

@@ -7,11 +7,11 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array
 from immigrate.plotting.style import (
     PALETTE,
+    check_has,
     line_colours,
     on_paper,
     require_matplotlib,
@@ -103,12 +103,7 @@ class SigmaPathDisplay:
         -------
         SigmaPathDisplay
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "weights_path_"):
-            raise TypeError(
-                f"{type(estimator).__name__} has no path of sigma to draw; "
-                "fit an ImmigrateClassifierCV."
-            )
+        check_has(estimator, "weights_path_", "path of sigma", "fit an ImmigrateClassifierCV")
         display = cls(
             scores=estimator.scores_path_,
             costs=estimator.costs_path_,
@@ -277,12 +272,8 @@ class PenaltyPathDisplay:
         -------
         PenaltyPathDisplay
         """
-        check_is_fitted(estimator)
-        if not hasattr(estimator, "strengths_"):
-            raise TypeError(
-                f"{type(estimator).__name__} has no path of strengths to draw; fit an "
-                "ImmigrateClassifierCV(penalties='path')."
-            )
+        remedy = "fit an ImmigrateClassifierCV(penalties='path')"
+        check_has(estimator, "strengths_", "path of strengths", remedy)
         table = estimator.scores_path_
         chosen = table[table["is_chosen"]].iloc[0]
         is_shown = (table["sigma"] == chosen["sigma"]) & (table["rule"] == chosen["rule"])

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Mask
 
@@ -21,6 +22,9 @@ LINE_OF_SMALL_TEXT = 0.15
 
 PALENESS = 0.65
 """Share of white in pale colours."""
+
+FIT_ONE = "fit an ImmigrateClassifier, or pass the last step of a pipeline: pipeline[-1]"
+"""What to do about an estimator without weights of pairs."""
 
 N_FINE = 160
 """Points of a smooth surface along each side."""
@@ -37,15 +41,26 @@ def require_matplotlib(name: str) -> Any:
     return plt
 
 
-def is_dark(ax: Axes) -> bool:
+def check_has(estimator: Any, attribute: str, what: str, remedy: str) -> None:
+    """Refuse an estimator that is not fitted, or has nothing of this kind to draw."""
+    check_is_fitted(estimator)
+    if not hasattr(estimator, attribute):
+        raise TypeError(f"{type(estimator).__name__} has no {what} to draw; {remedy}.")
+
+
+def is_dark(colour: Any) -> bool:
+    """Whether white can be read on a colour better than black."""
+    # The usual weights of the three colours in perceived brightness.
+    return bool(np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.5)
+
+
+def has_dark_paper(ax: Axes) -> bool:
     """Whether the paper is dark; where it shows what is below, text says which it is."""
     import matplotlib as mpl
     from matplotlib.colors import to_rgba
 
-    red, green, blue, alpha = to_rgba(ax.figure.get_facecolor())
-    if not alpha:
-        red, green, blue, _ = 1 - np.array(to_rgba(mpl.rcParams["text.color"]))
-    return bool(0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
+    paper = np.array(to_rgba(ax.figure.get_facecolor()))
+    return is_dark(paper if paper[3] else 1 - np.array(to_rgba(mpl.rcParams["text.color"])))
 
 
 def on_paper(ax: Axes, grey: str) -> str:
@@ -57,7 +72,7 @@ def on_paper(ax: Axes, grey: str) -> str:
     grey : str
         From "0", black, to "1", white.
     """
-    return f"{1 - float(grey) ** 1.5:.3g}" if is_dark(ax) else grey
+    return f"{1 - float(grey) ** 1.5:.3g}" if has_dark_paper(ax) else grey
 
 
 def line_colours(ax: Axes) -> list[str]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes
 from immigrate.checks import check_count
-from immigrate.plotting.style import require_matplotlib, short_names
+from immigrate.plotting.style import FIT_ONE, check_has, is_dark, require_matplotlib, short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,10 +162,7 @@ class WeightMatrixDisplay:
         """Write each weight into its cell, in the colour that can be read there."""
         colors = np.asarray(self.im_.cmap(self.im_.norm(W)))  # (n, n, 4)
         for (i, j), weight in np.ndenumerate(W):
-            red, green, blue, _ = colors[i, j]
-            # The usual weights of the three colours in perceived brightness.
-            is_dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-            color = "white" if is_dark else "black"
+            color = "white" if is_dark(colors[i, j]) else "black"
             ax.text(
                 j, i, f"{weight:z.2f}", ha="center", va="center", color=color, fontsize="x-small"
             )
@@ -181,12 +177,7 @@ def fitting_size(ax: Axes, n: int) -> float:
 
 def weights_of(estimator: Any) -> dict[str, Any]:
     """The weight matrix of a fitted model and the names of its features."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "weight_matrix_"):
-        raise TypeError(
-            f"{type(estimator).__name__} has no weight matrix to draw; fit an "
-            "ImmigrateClassifier, or pass the last step of a pipeline: pipeline[-1]."
-        )
+    check_has(estimator, "weight_matrix_", "weight matrix", FIT_ONE)
     return {
         "weights": estimator.weight_matrix_,
         "feature_names": estimator.get_feature_names_out(),

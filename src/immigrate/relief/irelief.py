@@ -19,9 +19,7 @@ from immigrate.kernels.neighbours_numpy import MixedTable
 from immigrate.kernels.threads import n_threads
 from immigrate.margin.problem import MarginProblem
 from immigrate.progress import warn_user
-from immigrate.relief.base import (
-    MarginSelector,
-)
+from immigrate.relief.base import MarginSelector
 from immigrate.solvers import Solution, Solver, Stop, even_start, resolved_solver
 
 # Fixed points are sought to more digits than the minima of the classifiers.

@@ -27,12 +27,7 @@ from immigrate.kernels.neighbours_numpy import MixedTable, Nearest, NeighbourPai
 from immigrate.kernels.threads import n_threads
 from immigrate.kinds.circular import LEAST_RESULTANT
 from immigrate.progress import warn_user
-from immigrate.relief.base import (
-    MarginSelector,
-    feature_differences,
-    hit_and_miss_sides,
-    signed,
-)
+from immigrate.relief.base import MarginSelector, feature_differences, hit_and_miss_sides, signed
 
 NO_USE = (
     "The ascent ended at weights of 0: no feature differs more from misses than from hits. Check "
@@ -178,9 +173,7 @@ class Simba(MarginSelector):
             np.concatenate([rng.permutation(n) for _ in range(self.n_rounds)]) for _ in starts
         ]
         ends = run_in_order(
-            lambda run: ascent(margin, *run),
-            list(zip(starts, visits)),
-            n_threads(self.n_jobs),
+            lambda run: ascent(margin, *run), list(zip(starts, visits)), n_threads(self.n_jobs)
         )
         values = [margin.value(w) for w in ends]
         best = ends[int(np.argmax(values))]
@@ -319,75 +312,76 @@ def class_mean_differences(
     periods = np.full(len(is_categorical), np.inf) if period is None else period
     difference = []
     for x, categorical, P in zip(values.T, is_categorical, periods):
+        is_known = ~np.isnan(x)
+        means = Means(is_known, y)
         if categorical:
-            difference.append(_from_shares(x, y))
+            own = _from_shares(x, means)
         else:
-            difference.append(_from_means(x, y) if np.inf == P else _from_directions(x, y, P))
+            own = _from_means(x, means) if np.inf == P else _from_directions(x, means, P)
+        difference.append(_filled(own, is_known, y))
     return np.moveaxis(np.array(difference), 0, -1)
 
 
-def _from_means(x: Array, y: Codes) -> Array:
+class Means:
+    """What the mean of each class is made of.
+
+    Attributes
+    ----------
+    member : ndarray of shape (k, n)
+        Whose values the mean of a class is of.
+    size : ndarray of shape (k,)
+    rows, own, is_alone : ndarray
+        Each sample with each mean that it is part of, and whether it is all of it.
+    """
+
+    def __init__(self, is_known: Mask, y: Codes) -> None:
+        # Of a class in which nothing is known the mean is that of all samples.
+        self.member = is_known & (np.arange(int(y.max()) + 1)[:, None] == y)
+        self.member[~self.member.any(axis=1)] = is_known if is_known.any() else True
+        self.size = self.member.sum(axis=1)
+        self.own, self.rows = np.nonzero(self.member)
+        self.is_alone = self.size[self.own] == 1
+
+    def without(self, mean: Array, x: Array | float) -> Array:
+        """Means of the samples' classes without the sample's own value."""
+        rest = np.maximum(self.size[self.own] - 1, 1)
+        without: Array = mean + (mean - x) / rest
+        return without
+
+
+def _from_means(x: Array, means: Means) -> Array:
     """Differences of one number, (n, k)."""
-    is_known = ~np.isnan(x)
-    member = _members(is_known, y)  # (k, n)
-    size = member.sum(axis=1)
     # Divided before they are added up: the sum of huge numbers would overflow.
-    part = np.where(member, np.nan_to_num(x), 0.0) / size[:, None]
+    part = np.where(means.member, np.nan_to_num(x), 0.0) / means.size[:, None]
     mean = part.sum(axis=1)
-    others = np.broadcast_to(mean, (len(x), len(size))).copy()
-    rows, own, is_alone = _own_classes(member, size)
-    others[rows, own] = np.where(is_alone, mean[own], _without(mean[own], x[rows], size[own]))
-    return _filled(np.abs(np.nan_to_num(x)[:, None] - others), is_known, y)
+    others = np.broadcast_to(mean, (len(x), len(mean))).copy()
+    own = mean[means.own]
+    others[means.rows, means.own] = np.where(
+        means.is_alone, own, means.without(own, x[means.rows])
+    )
+    return np.abs(np.nan_to_num(x)[:, None] - others)
 
 
-def _from_shares(x: Array, y: Codes) -> Array:
+def _from_shares(x: Array, means: Means) -> Array:
     """Differences of one category, (n, k)."""
-    is_known = ~np.isnan(x)
-    member = _members(is_known, y)
-    size = member.sum(axis=1)
     # A missing value has a level of its own, which is never read.
     _, level = np.unique(x, return_inverse=True)
-    count = np.array([np.bincount(level[m], minlength=level.max() + 1) for m in member])  # (k, L)
-    share = (count / size[:, None])[:, level].T
-    rows, own, is_alone = _own_classes(member, size)
-    share[rows, own] = np.where(is_alone, 1.0, _without(share[rows, own], 1.0, size[own]))
-    return _filled(1.0 - share, is_known, y)
+    count = np.array([np.bincount(level[m], minlength=level.max() + 1) for m in means.member])
+    share = (count / means.size[:, None])[:, level].T
+    place = means.rows, means.own
+    share[place] = np.where(means.is_alone, 1.0, means.without(share[place], 1.0))
+    return 1.0 - share
 
 
-def _from_directions(x: Array, y: Codes, period: float) -> Array:
+def _from_directions(x: Array, means: Means, period: float) -> Array:
     """Differences of one circular feature, (n, k)."""
-    is_known = ~np.isnan(x)
-    member = _members(is_known, y)
-    size = member.sum(axis=1)
-    direction = np.where(is_known, np.exp(2j * np.pi * np.nan_to_num(x) / period), 0.0)
-    total: NDArray[np.complex128] = np.tile(member @ direction, (len(x), 1))  # (n, k)
-    rows, own, is_alone = _own_classes(member, size)
-    total[rows, own] -= np.where(is_alone, 0.0, direction[rows])
+    direction = np.where(np.isnan(x), 0.0, np.exp(2j * np.pi * np.nan_to_num(x) / period))
+    total: NDArray[np.complex128] = np.tile(means.member @ direction, (len(x), 1))  # (n, k)
+    total[means.rows, means.own] -= np.where(means.is_alone, 0.0, direction[means.rows])
     angle = np.abs(np.angle(direction[:, None] * total.conj()))
-    is_balanced = np.abs(total) < LEAST_RESULTANT * size
-    difference = np.where(is_balanced, np.pi / 2, angle) / (2 * np.pi) * period
-    return _filled(difference, is_known, y)
-
-
-def _members(is_known: Mask, y: Codes) -> Mask:
-    """Samples behind the mean of each class, (k, n): its own, or all where none is known."""
-    members = is_known & (np.arange(int(y.max()) + 1)[:, None] == y)
-    all_samples = is_known if is_known.any() else np.ones_like(is_known)
-    members[~members.any(axis=1)] = all_samples
-    return members
-
-
-def _own_classes(member: Mask, size: Codes) -> tuple[Codes, Codes, Mask]:
-    """Each sample with each mean that it is part of, and whether it is all of it."""
-    own, rows = np.nonzero(member)
-    return rows, own, size[own] == 1
-
-
-def _without(mean: Array, x: Array | float, size: Codes) -> Array:
-    """A mean without one of its values."""
-    rest = np.maximum(size - 1, 1)
-    without: Array = mean + (mean - x) / rest
-    return without
+    is_balanced = np.abs(total) < LEAST_RESULTANT * means.size
+    difference: Array = np.where(is_balanced, np.pi / 2, angle) / (2 * np.pi) * period
+    return difference
 
 
 def _filled(difference: Array, is_known: Mask, y: Codes) -> Array:

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from immigrate.checks import check_count, check_jobs
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.weight_matrix import evidence_table
-from immigrate.files import write_text_whole
+from immigrate.files import json_text, write_text_whole
 from immigrate.report import page
 from immigrate.report.answers import in_lines
 from immigrate.report.input import ReportInput, fitted_and_tested, last_step
@@ -180,7 +180,7 @@ class Report:
         pathlib.Path
             Where it is.
         """
-        return write_text_whole(path, page.as_json(self.summary, indent=1) + "\n")
+        return write_text_whole(path, json_text(self.summary, indent=1))
 
     def __str__(self) -> str:
         return in_lines(self.summary["title"], self.summary["answers"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,10 +12,8 @@ from datetime import UTC, date, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
 from immigrate._version import __version__
+from immigrate.files import json_text
 from immigrate.interactions.words import counted, percent
 from immigrate.report import answers, evidence, model, performance
 from immigrate.report.input import Context
@@ -68,7 +66,7 @@ def summarised(context: Context, title: str) -> dict[str, Any]:
 
 
 def plain(value: Any, digits: int = DIGITS) -> Any:
-    """A value as JSON can hold it; numbers to a few digits, None for what is not a number.
+    """A value as JSON can hold it; numbers to so many digits, None for what is not a number.
 
     Examples
     --------
@@ -79,17 +77,14 @@ def plain(value: Any, digits: int = DIGITS) -> Any:
     """
     if isinstance(value, Mapping):
         return {str(key): plain(one, digits) for key, one in value.items()}
-    if isinstance(value, pd.Series | np.ndarray):
-        return plain(value.tolist(), digits)
+    # Of NumPy or pandas.
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, list | tuple):
         return [plain(one, digits) for one in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(f"{value:.{digits}g}") if np.isfinite(value) else None
-    return None if value is None else str(value)
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+    return value if isinstance(value, bool | int | None) else str(value)
 
 
 def html(summary: dict[str, Any]) -> str:
@@ -101,7 +96,7 @@ def html(summary: dict[str, Any]) -> str:
     files = [_file(name) for name in (*TOOLS, *scripts)]
     script = "(() => {\n" + "\n".join(files) + "\n})();"
     style = _file("page.css")
-    text: str = (
+    return (
         template_environment()
         .get_template("page.html.jinja")
         .render(
@@ -115,7 +110,6 @@ def html(summary: dict[str, Any]) -> str:
             carried=embedded_json(summary),
         )
     )
-    return text
 
 
 def _file(name: str) -> str:
@@ -135,21 +129,6 @@ def content_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def as_json(summary: dict[str, Any], indent: int | None = None) -> str:
-    """The summary as JSON: the same bytes for the same content.
-
-    Examples
-    --------
-    >>> from immigrate.report.page import as_json
-    >>> as_json({"name": "a", "p": [0.5, None]})
-    '{"name":"a","p":[0.5,null]}'
-    """
-    separators = (",", ":") if indent is None else (",", ": ")
-    return json.dumps(
-        summary, ensure_ascii=False, allow_nan=False, separators=separators, indent=indent
-    )
-
-
 def embedded_json(summary: dict[str, Any]) -> str:
     r"""JSON that no name in it can break out of.
 
@@ -159,7 +138,7 @@ def embedded_json(summary: dict[str, Any]) -> str:
     >>> print(embedded_json({"name": "</script>"}))
     {"name":"\u003c/script\u003e"}
     """
-    text = as_json(summary)
+    text = json_text(summary)
     # These signs stand in texts only; escaped, the JSON means the same.
     for sign, code in ESCAPED.items():
         text = text.replace(sign, code)
