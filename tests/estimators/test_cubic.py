@@ -16,8 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from immigrate import CubicImmigrateClassifier, ImmigrateClassifier, InteractionTest
 from immigrate.core.cones import MATRIX_SETS, oracle
-from immigrate.core.triples import WithTriples
-from immigrate.margin.triples import MOST_FEATURES
+from immigrate.margin.triples import MOST_FEATURES, WithTriples
 from immigrate.options import L1, L2, Columns, Descent, FullSteps
 
 DATA = Path(os.environ.get("IMMIGRATE_DATA", "/nowhere"))

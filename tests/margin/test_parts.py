@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import FORMS, problems, random_problem
 
-from immigrate.core.couplings import class_probability
+from immigrate.core.couplings import AGAINST, PREDICTED, class_probability, margin_parts
 from immigrate.kernels import Pieces
 from immigrate.kernels.numpy_pass import new_sample_scores
 from immigrate.margin.explanation import two_nearest, vote_slope
-from immigrate.margin.parts import AGAINST, PREDICTED, margin_parts
 
 any_form = pytest.mark.parametrize("form", FORMS)
 

@@ -11,7 +11,6 @@ Read the files in this order, beside sections 2 and 3 of the paper:
 ``psd``          the positive part of a matrix, also of a large one
 ``penalties``    what weights may cost beside the margin; pruning
 ``splitting``    steps over positive semi-definite matrices with more conditions
-``triples``      weights of three features at once
 ===============  ==============================================================
 
 Equations are cited by the names this library uses throughout:

@@ -11,8 +11,7 @@
 ``choice``       choosing sigma, penalty and rule along a path
 ``model``        what a fit leaves behind, and how it scores new samples
 ``prototypes``   centres in their place
-``parts``        what margins of new samples are made of
 ``explanation``  the same in names and words
-``triples``      which triples of features have a weight
+``triples``      weights of three features at once: which, and where they live
 ===============  ====================================================================
 """

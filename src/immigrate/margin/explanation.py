@@ -1,7 +1,7 @@
 """Predictions explained: what pulls a row to its class, in names and words.
 
-A model with several members has several margins (:mod:`immigrate.margin.parts`). A slope says what
-a margin of 1 of a member comes to in the margin that is explained.
+A model with several members has several margins (:mod:`immigrate.core.couplings`). A slope says
+what a margin of 1 of a member comes to in the margin that is explained.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ import pandas as pd
 
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_count
-from immigrate.core.couplings import class_probability
+from immigrate.core.couplings import MarginParts, class_probability
 from immigrate.core.forms import Cubic
 from immigrate.kernels import ClassScores
 from immigrate.margin.encoding import References
 from immigrate.margin.model import RULES, MarginModel
-from immigrate.margin.parts import MarginParts
 
 # What a row is compared with, by the name of the column that says where it is.
 REFERENCES = {"training_row": "training rows", "prototype": "prototypes"}

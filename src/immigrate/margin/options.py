@@ -23,13 +23,12 @@ from immigrate.arrays import Array, Codes, Mask
 from immigrate.checks import check_option
 from immigrate.core.cones import MATRIX_SETS, Cone, WeightSet, norm, share, unit
 from immigrate.core.forms import LINEAR, QUADRATIC, Cubic, Form
-from immigrate.core.triples import WithTriples
 from immigrate.kernels.threads import n_threads
 from immigrate.margin.encoding import Columns, References, resolved_columns
 from immigrate.margin.problem import Task
 from immigrate.margin.screen import Screen, as_shares, feature_weights, resolved_screen, vector_set
 from immigrate.margin.sigma import AUTO_MULTIPLE
-from immigrate.margin.triples import chosen_triples
+from immigrate.margin.triples import WithTriples, chosen_triples
 from immigrate.solvers import Solver, even_start, resolved_solver
 from immigrate.table import Table, read_weighted_table
 

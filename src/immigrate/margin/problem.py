@@ -15,19 +15,19 @@ import numpy as np
 import sklearn
 
 from immigrate.arrays import Array, Codes, Mask
+from immigrate.core.couplings import MarginParts, margin_parts
 from immigrate.core.differences import ColumnKinds
 from immigrate.core.forms import QUADRATIC, Cubic, Form
 from immigrate.kernels import ClassScores, MarginPass, Pieces, pass_over
-from immigrate.margin.parts import MarginParts, margin_parts
 from immigrate.solvers import Solution
 
 if TYPE_CHECKING:
     from immigrate.core.cones import Cone, WeightSet
-    from immigrate.core.triples import WithTriples
     from immigrate.margin.encoding import References
     from immigrate.margin.growing import Samples
     from immigrate.margin.options import FitOptions
     from immigrate.margin.penalties import Penalty
+    from immigrate.margin.triples import WithTriples
 
 # Squares, and cubes, of larger spans leave the range of float64.
 LARGEST_SPAN = {1: 1e151, 2: 1e151, 3: 1e101}

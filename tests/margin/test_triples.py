@@ -7,7 +7,7 @@ import pytest
 
 from immigrate.core.cones import FREE, MATRIX_SETS, norm, oracle, unit
 from immigrate.core.penalties import Penalised, PricedElements
-from immigrate.core.triples import WithTriples
+from immigrate.margin.triples import WithTriples
 
 P = 3
 CONSTRAINTS = ("psd", "nonnegative", "both")
