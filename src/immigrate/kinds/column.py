@@ -64,7 +64,7 @@ class Column:
 class Kind:
     """What the values of a column mean to a model, and how they are read.
 
-    A subclass stands in a file of this package and in the list of its `KINDS`: that is all of
+    A subclass stands in a file of this package and in its list `BY_TYPE`: that is all of
     reading. Differences of its values stand in `core/differences`, its functions in the test in
     `additive/basis`, its words in `interactions/words`.
 
