@@ -49,8 +49,9 @@ MOST_LEVELS_AS_EIGENVECTORS = 6
 # additive model knows more levels than that, so that no main effect is left in a product.
 MOST_NOMINAL_GROUPS = 10
 # A level with fewer samples belongs to the rest: what a product says about it would rest on a
-# handful of labels. A feature with nearly as many levels as samples so has no products at all.
-FEWEST_SAMPLES_PER_GROUP = 10
+# handful of labels. The most common level is told from the rest whatever its size, unless it has
+# next to none: a feature with nearly as many levels as samples has no products at all.
+FEWEST_SAMPLES_PER_GROUP, FEWEST_SAMPLES_OF_ALL = 6, 3
 
 MOST_NOMINAL_DUMMIES = 100
 # Beyond this a value of the standardised feature says no more than that it is far out.
@@ -172,7 +173,10 @@ def product_functions(levels: Levels) -> tuple[LevelColumns | None, LevelColumns
     if levels.is_nominal:
         # All contrasts of the most common levels and the rest: those of "same level or not".
         # Levels come with the most common first, so that these are the first ones.
-        n_common = int(np.sum(share * levels.n_observed >= FEWEST_SAMPLES_PER_GROUP))
+        count = share * levels.n_observed
+        n_common = int(np.sum(count >= FEWEST_SAMPLES_PER_GROUP))
+        if count[0] >= FEWEST_SAMPLES_OF_ALL:
+            n_common = max(n_common, 1)
         group = np.minimum(np.arange(n_levels), min(n_common, MOST_NOMINAL_GROUPS - 1))
         share = np.bincount(group, share).astype(np.float64)
         table = _eigenfunctions(np.eye(len(share)), share)[group]

@@ -28,12 +28,10 @@ from immigrate.additive.basis import (
 )
 from immigrate.additive.families import Outcome, outcome_of
 from immigrate.additive.levels import Levels, feature_levels
-from immigrate.additive.rows import Columns, LazyColumns, Rows, kept_numbers, row_sum
+from immigrate.additive.rows import ALL, Columns, LazyColumns, Rows, kept_numbers, row_sum
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.progress import ALONE, Run
 from immigrate.table import Table
-
-ALL = slice(None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ products of correlated features.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -25,8 +25,6 @@ MOST_EXPLAINED = 0.99
 """A column or direction of which main effects explain more has no interaction left to show,
 only what the ridge left behind."""
 
-# Excess kurtosis of a column of U beyond which a few samples decide it, and chi2 is no guide.
-LARGEST_KURTOSIS = 0.1
 # Columns and main effects of a feature, more or less.
 USUAL_COLUMNS = 48
 # Of the size of a main-effect column; below that nothing of it is left to take out.
@@ -65,52 +63,63 @@ def flat_product(A: Array, right: Array) -> Array:
     return (A.reshape(-1, A.shape[-1]) @ right).reshape(*A.shape[:-1], -1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contrast:
-    """Residuals of one logit, ready for any set of product columns.
+    """Residuals of one logit, or of a number, ready for any set of product columns.
 
     Attributes
     ----------
     residual : ndarray of shape (n, d)
         w * r for each of d sets of labels, the observed ones first: U = C @ residual.
-    variance, fourth_cumulant : ndarray of shape (n,)
-        w * V and w * V (1 - 6 V): those of the weighted residuals, were they not cleared. Of
-        numbers w * omega and 2 w * omega^2, which says how few samples decide.
+    variance : ndarray of shape (n,)
+        That of the weighted residuals, were they not cleared: w * V, or estimated.
     share_left : float
         Variance of the cleared residuals as a share of that of the raw ones.
-    explained : Explained
-        F, or what stands for it; the null covariance of U is C V C' - (C F')(C F')', rows of C
-        being columns.
-    added : Explained
-        G, whose square comes back where variances are unequal; no rows for classes.
     dispersion : float
-        Variance of a residual over the weight that its sample has in a fit: 1 for classes, the
-        mean of omega for numbers.
-    is_estimated : bool
-        Whether variances are estimated from the residuals, sample by sample.
+        Variance of a residual over the weight that its sample has in a fit, 1 for classes.
     """
 
     residual: Array
     variance: Array
-    fourth_cumulant: Array
     share_left: float
+    dispersion: float
+
+
+@dataclass(frozen=True, eq=False)
+class KnownContrast(Contrast):
+    """Residuals whose variances follow from the means.
+
+    Attributes
+    ----------
+    fourth_cumulant : ndarray of shape (n,)
+        W * V (1 - 6 V), of the weighted residuals as well.
+    explained : Explained
+        F, or what stands for it; the null covariance of U is C V C' - (C F')(C F')', rows of C
+        being columns.
+    """
+
+    fourth_cumulant: Array
     explained: Explained
-    added: Explained
-    dispersion: float = 1.0
-    is_estimated: bool = False
+
+
+def known(contrasts: Sequence[Contrast]) -> list[KnownContrast]:
+    """Those whose variances are known: all of them, or none."""
+    return [one for one in contrasts if isinstance(one, KnownContrast)]
 
 
 @dataclass(frozen=True)
 class Moments:
     """U = C'r of each term and its null covariance S, zero for columns that cannot be tested.
 
-    `raw` is what S would be, were nothing cleared: CVC'. Directions of which more than the share
+    `raw` is what S would be, were nothing cleared: CVC'. `kurtosis` is the fourth cumulant of each
+    column of U, which says how few samples decide it. Directions of which more than the share
     `most_explained` is cleared away do not count; `is_used` says which columns can be tested.
     """
 
     U: Array  # (b, k, d)
     S: Array  # (b, k, k)
     raw: Array  # (b, k, k)
+    kurtosis: Array  # (b, k)
     most_explained: float = MOST_EXPLAINED
     is_used: Mask = field(init=False)  # (b, k)
 
@@ -124,12 +133,11 @@ class Sums(NamedTuple):
     U: Array  # (b, k + m, d), A r
     raw: Array  # (b, k + m, k + m), AVA'
     moved: Array  # products of A with what the refit explains
-    added: Array  # and with what it adds
     size: Array  # (b, k + m)
     kurtosis: Array  # (b, k)
 
 
-def sums_of(C: Array, G: Array, contrasts: list[Contrast], rows: slice) -> tuple[Array, ...]:
+def sums_of(C: Array, G: Array, contrasts: list[KnownContrast], rows: slice) -> tuple[Array, ...]:
     """Those of columns C and main effects G (b, ., n_rows), the `Sums` of all contrasts in a row.
 
     The rows of G are taken along in A, because their own covariance is what clears C of them.
@@ -142,27 +150,23 @@ def sums_of(C: Array, G: Array, contrasts: list[Contrast], rows: slice) -> tuple
             np.matmul(A, contrast.residual[rows]),
             np.matmul(A * variance, A.transpose(0, 2, 1)),
             contrast.explained.partial(A, rows),
-            contrast.added.partial(A, rows),
             square @ variance,
             np.square(square[:, : C.shape[1]]) @ contrast.fourth_cumulant[rows],
         )
     return tuple(found)
 
 
-def moments_of(sums: tuple[Array, ...], contrasts: list[Contrast]) -> list[Moments]:
+def moments_of(sums: tuple[Array, ...], contrasts: list[KnownContrast]) -> list[Moments]:
     """The moments of each contrast, given what `sums_of` makes of all samples."""
     per = len(Sums._fields)
     return [cleared(Sums(*sums[per * c :][:per]), one) for c, one in enumerate(contrasts)]
 
 
-def cleared(sums: Sums, contrast: Contrast) -> Moments:
+def cleared(sums: Sums, contrast: KnownContrast) -> Moments:
     """U and S given G'r: what is left of C'r when the columns G may explain what they can."""
     U, size, k = sums.U, sums.size, sums.kurtosis.shape[1]
     # What the refit of the null model takes out of A'r.
-    explained = contrast.explained.covariance(sums.moved)
-    if sums.added.shape[-1]:
-        explained = explained - contrast.added.covariance(sums.added)
-    S = sums.raw - explained
+    S = sums.raw - contrast.explained.covariance(sums.moved)
     inner = S[:, k:, k:].copy()
     own = np.arange(inner.shape[1])
     # 1 for rows of padding, which are 0: the matrix stays regular and their slope 0.
@@ -171,16 +175,13 @@ def cleared(sums: Sums, contrast: Contrast) -> Moments:
     slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
     U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
     S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
-    raw = sums.raw[:, :k, :k]
-    if contrast.is_estimated:
-        S = with_uncertainty(S, raw, sums.kurtosis)
-    return without_untestable(U, S, raw, sums.kurtosis)
+    return without_untestable(U, S, sums.raw[:, :k, :k], sums.kurtosis)
 
 
 def moments_by_rows(
     columns: Callable[[Rows], Array],
     main_effects: Callable[[Rows], Array],
-    contrasts: list[Contrast],
+    contrasts: list[KnownContrast],
     run: Run = ALONE,
 ) -> list[Moments]:
     """The moments of one set of columns, a block of rows at a time where samples are many."""
@@ -192,26 +193,14 @@ def moments_by_rows(
     return moments_of(row_sum(sums, n, USUAL_COLUMNS, run), contrasts)
 
 
-def with_uncertainty(S: Array, raw: Array, kurtosis: Array) -> Array:
-    """S of estimated variances, enlarged where few samples decide.
-
-    A variance that is a sum over m samples is itself uncertain by a factor of about 1 / m, and too
-    small where the residuals that it is made of decide U as well. Without this the family-wise
-    error of numbers with skewed or very unequal noise was about .1; with 4 / m it is at .05.
-    """
-    size = np.einsum("bkk->bk", raw)
-    share = np.divide(kurtosis, size**2, out=np.zeros_like(size), where=size > 0)
-    root = np.sqrt(1 + 2 * np.where(np.isfinite(share), share, 0.0))
-    return S * root[:, :, None] * root[:, None, :]
-
-
 def without_untestable(
     U: Array, S: Array, raw: Array, kurtosis: Array, most_explained: float = MOST_EXPLAINED
 ) -> Moments:
-    """Without the columns that are nearly explained, or that rest on a few samples."""
+    """Without the columns that are nearly explained; those of infinite kurtosis are none either."""
     size = np.einsum("bkk->bk", raw)
     is_testable = np.einsum("bkk->bk", S) > (1 - most_explained) * size
-    # Relative to the squared variance, as an excess kurtosis is.
-    is_testable &= kurtosis <= LARGEST_KURTOSIS * size**2
+    is_testable &= np.isfinite(kurtosis)
     is_block = is_testable[:, :, None] & is_testable[:, None, :]
-    return Moments(U * is_testable[:, :, None], S * is_block, raw * is_block, most_explained)
+    kurtosis = np.where(is_testable, kurtosis, 0.0)
+    U, S, raw = U * is_testable[:, :, None], S * is_block, raw * is_block
+    return Moments(U, S, raw, kurtosis, most_explained)

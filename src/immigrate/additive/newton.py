@@ -73,33 +73,6 @@ class CoefficientForm:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberForm:
-    """F, or G, of a number: a sum of L'Z' diag(v), each with its own v and L.
-
-    Attributes
-    ----------
-    Z : columns (n, m)
-    parts : tuple of pairs
-        v, of shape (n,), and L, of shape (m, k).
-    """
-
-    Z: Columns
-    parts: tuple[tuple[Array, Array], ...]
-
-    def partial(self, A: Array, rows: Rows) -> Array:
-        """A diag(v) Z for each v, side by side."""
-        Z = self.Z[rows]
-        return np.concatenate(
-            [flat_product(A, Z * variance[rows][:, None]) for variance, _ in self.parts], axis=-1
-        )
-
-    def covariance(self, total: Array) -> Array:
-        """The square of their sum, each times its L."""
-        moved = flat_product(total, np.vstack([root for _, root in self.parts]))
-        return np.matmul(moved, moved.transpose(0, 2, 1))
-
-
-@dataclass(frozen=True, eq=False)
 class SampleForm:
     """The covariance in the space of samples, for one logit.
 

@@ -9,12 +9,21 @@ columns, and the model is fitted again.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from immigrate.additive.design import Design, term_columns, term_squares
-from immigrate.additive.moments import Contrast, moments_by_rows
+from immigrate.additive.estimated import (
+    EstimatedContrast,
+    cleared_terms,
+    estimated_evidence,
+    forms_of,
+    spreads_of,
+    variance_groups,
+)
+from immigrate.additive.moments import Contrast, known, moments_by_rows
 from immigrate.additive.p_values import log_three_moment_tail, score_log_p
 from immigrate.additive.residuals import Draws, contrasts_of
 from immigrate.additive.ridge import (
@@ -26,9 +35,10 @@ from immigrate.additive.ridge import (
     ridge_coefficients,
     sample_for_folds,
 )
-from immigrate.additive.rows import Columns, beside, kept_numbers
+from immigrate.additive.rows import Columns, LazyColumns, Rows, beside, kept_numbers
 from immigrate.arrays import Array, Codes
 
+ColumnsOn = Callable[[Rows], Array]
 # A feature with a smaller p for its rough columns gets them.
 ROUGH_BELOW = 0.01
 # The refit that clears the residuals of main effects has a share of the penalty of the fit.
@@ -96,7 +106,7 @@ class NullModel(AdditiveModel):
     refit_penalty: Array = field(repr=False)
     terms: tuple[tuple[int, ...], ...] = ()
 
-    def contrasts(self, draws: Draws | None = None) -> list[Contrast]:
+    def contrasts(self, draws: Draws | None = None) -> Sequence[Contrast]:
         """Cleaned residuals of the labels and of labels drawn from this model, per logit."""
         data, family = self.design, self.design.outcome.family
         return contrasts_of(
@@ -220,11 +230,27 @@ def rough_features(model: NullModel) -> frozenset[int]:
 
     def is_rough(a: int) -> bool:
         C, G = (which.main_effect(a).of for which in (finer, design))
-        moments = moments_by_rows(C, G, contrasts, design.run)
-        log_p = min(score_log_p(one.U, one.S, one.raw)[0, 0] for one in moments)
+        log_p = score_beside(design, a, C, G, contrasts)
         return bool(log_p < np.log(ROUGH_BELOW / len(contrasts)))
 
     return frozenset(filter(is_rough, features))
+
+
+def score_beside(
+    design: Design, feature: int, C: ColumnsOn, G: ColumnsOn, contrasts: Sequence[Contrast]
+) -> float:
+    """The smallest log p of the score of columns C of a feature, cleared of columns G, by logit."""
+    first = contrasts[0]
+    if not isinstance(first, EstimatedContrast):
+        moments = moments_by_rows(C, G, known(contrasts), design.run)
+        return min(float(score_log_p(one.U, one.S, one.raw)[0, 0]) for one in moments)
+    is_short = not isinstance(first.Z, LazyColumns)
+    cleared = cleared_terms(
+        lambda rows: C(rows)[None], lambda rows: G(rows)[None], first, design.run, is_short
+    )
+    groups = [variance_groups(design.levels[feature], design.n)]
+    spreads = spreads_of(groups, np.zeros((1, 1), dtype=np.intp))
+    return float(estimated_evidence(cleared, forms_of(cleared, None, 0), spreads).log_p[0, 0, 0])
 
 
 def with_term(model: NullModel, term: tuple[int, ...]) -> NullModel:

@@ -29,13 +29,14 @@ SMALLEST_RELATIVE_EIGENVALUE = 1e-6
 # Where gammaincc nears underflow the continued fraction takes over.
 SMALLEST_DIRECT_P = 1e-290
 FRACTION_DEPTH = 8
-NEWTON_STEPS = 12
-# A p-value of exactly 1 has an infinite Cauchy score that would veto any other evidence.
-LARGEST_P = 0.999
+NEWTON_STEPS, BISECTIONS = 12, 60
+# The Cauchy score of a p-value near 1 would veto the evidence of other forms.
+LARGEST_P = 0.9
 # P-values above this are those of the body of the distribution.
 BODY_STARTS_AT = 0.2
 # Below this tan(pi (1/2 - p)) = 1 / (pi p) to machine precision.
 SMALL_P = 1e-7
+TINY = np.finfo(np.float64).tiny
 
 
 class FormResult(NamedTuple):
@@ -53,7 +54,7 @@ def form_results(moments: Moments, is_low: Mask | None = None) -> FormResult:
     U, S, raw, is_used = moments.U, moments.S, moments.raw, moments.is_used
     if is_low is None:
         weight = np.any(is_used, axis=1).astype(np.float64)
-        score = score_log_p(U, S, raw, moments.most_explained)
+        score = score_log_p(U, S, raw, moments.kurtosis, moments.most_explained)
         return FormResult(score[None], weight[None, :, None])
     k = is_low.shape[1]
     # The score over the columns that `is_low` names for each term.
@@ -61,10 +62,11 @@ def form_results(moments: Moments, is_low: Mask | None = None) -> FormResult:
     mask = is_low[:, needed]
     block, places = mask[:, :, None] & mask[:, None, :], np.ix_(np.arange(len(U)), needed, needed)
     low_U, low_S, low_raw = U[:, needed] * mask[:, :, None], S[places] * block, raw[places] * block
-    score = score_log_p(low_U, low_S, low_raw, moments.most_explained)
-    log_p = [kernel_log_p(U[:, :k], S[:, :k, :k]), score]
+    low_kurtosis = moments.kurtosis[:, needed] * mask
+    score = score_log_p(low_U, low_S, low_raw, low_kurtosis, moments.most_explained)
+    log_p = [kernel_log_p(U[:, :k], S[:, :k, :k], moments.kurtosis[:, :k]), score]
     for one in (slice(s, s + 1) for s in range(k, k + N_SINGLE)):
-        own = (U[:, one], S[:, one, one], raw[:, one, one])
+        own = (U[:, one], S[:, one, one], raw[:, one, one], moments.kurtosis[:, one])
         log_p.append(score_log_p(*own, moments.most_explained))
     # Where no direction is left to test, p is 1 for every set of labels.
     has_score = np.any(is_used[:, :k] & is_low, axis=1) & np.any(score < 0, axis=1)
@@ -88,24 +90,61 @@ def combined_log_p(forms: list[FormResult]) -> Array:
     return cauchy_combination(log_p, np.concatenate([form.weight for form in forms]))
 
 
-def kernel_log_p(U: Array, S: Array) -> Array:
+def kernel_log_p(U: Array, S: Array, kurtosis: Array | float = 0.0) -> Array:
     """Log p of U'U against its null distribution: (b, d) from U (b, k, d)."""
     square = np.matmul(S, S)
     first, second = np.einsum("bkk->b", S)[:, None], np.einsum("bkk->b", square)[:, None]
     moments = (first, second, np.einsum("bkl,blk->b", square, S)[:, None])
     q = np.sum(U**2, axis=1)
     log_p = log_three_moment_tail(q, moments)
+    added = np.zeros_like(log_p)
+    few = np.flatnonzero(np.any(kurtosis > np.zeros(S.shape[:2]), axis=1))
+    if len(few):
+        own = tuple(moment[few] for moment in moments)
+        added[few] = log_three_moment_tail(q[few], widened(own, kurtosis[few])) - log_p[few]
     term, draw = np.nonzero(log_p < np.log(TAIL_STARTS_AT))
     if len(term):
         # Eigenvalues are needed once for each term, however many sets of labels are in its tail.
         needed, row = np.unique(term, return_inverse=True)
         eigenvalues = np.asarray(np.linalg.eigvalsh(S[needed]), dtype=np.float64)
         log_p[term, draw] = log_saddlepoint_tail(q[term, draw], eigenvalues[row])
-    return log_p
+    return np.minimum(log_p + added, 0.0)
 
 
-def score_log_p(U: Array, S: Array, raw: Array, most_explained: float = MOST_EXPLAINED) -> Array:
-    """Log p of U'S^-1 U against chi2: (b, d).
+def widened(moments: tuple[Array, Array, Array], kurtosis: Array) -> tuple[Array, Array, Array]:
+    """Moments of U'U where few samples decide U.
+
+    Fourth cumulants of the columns, (b, k), add the sum over the samples of kappa_i |c_i|^4 to the
+    variance of U'U, at most the square of the sum of the roots of what single columns have. The
+    third cumulant grows with the square of that, as a gamma distribution's does.
+    """
+    first, second, third = moments
+    excess = np.sqrt(np.maximum(kurtosis, 0.0)).sum(axis=1)[:, None] ** 2
+    ratio = 1 + excess / 2 / np.maximum(second, TINY)
+    return first, second * ratio, third * ratio**2
+
+
+def score_log_p(
+    U: Array,
+    S: Array,
+    raw: Array,
+    kurtosis: Array | float = 0.0,
+    most_explained: float = MOST_EXPLAINED,
+) -> Array:
+    """Log p of U'S^-1 U against chi2, of fewer degrees of freedom where few samples decide."""
+    T = whitening(S, raw, most_explained)
+    df, diagonal = np.any(T != 0, axis=2).sum(axis=1)[:, None], np.einsum("bkk->bk", S)
+    # In units of the variances of the columns, all moments are the number of directions.
+    relative = kurtosis / np.where(diagonal > 0, diagonal, np.inf) ** 2
+    k = np.maximum(df, 1).astype(np.float64)
+    _, second, _ = widened((k, k, k), relative)
+    whitened = np.matmul(T, U)  # (b, k, d)
+    square, share = np.sum(whitened**2, axis=1), k / second
+    return np.where(df > 0, log_chi2_tail(share * square, share * k), 0.0)
+
+
+def whitening(S: Array, raw: Array, most_explained: float = MOST_EXPLAINED) -> Array:
+    """T with TST' = 1 in the directions that count, (b, k, k); rows of zeros for the others.
 
     Directions without variance do not count, and neither do those of which main effects explain
     nearly all of `raw`, as for single columns. S^-1 would blow up the little that is left there,
@@ -121,10 +160,7 @@ def score_log_p(U: Array, S: Array, raw: Array, most_explained: float = MOST_EXP
     smallest = np.maximum(SMALLEST_RELATIVE_EIGENVALUE, (1 - most_explained) * before)
     is_real = eigenvalues > smallest
     root = np.where(is_real, 1 / np.sqrt(np.where(is_real, eigenvalues, 1.0)), 0.0)
-    whitening = root[:, :, None] * vectors.transpose(0, 2, 1) * scale[:, None, :]
-    whitened = np.matmul(whitening, U)  # (b, k, d)
-    df = is_real.sum(axis=1)[:, None]
-    return np.where(df > 0, log_chi2_tail(np.sum(whitened**2, axis=1), np.maximum(df, 1)), 0.0)
+    return np.asarray(root[:, :, None] * vectors.transpose(0, 2, 1) * scale[:, None, :])
 
 
 def log_chi2_tail(x: Array, df: Array) -> Array:
@@ -206,6 +242,43 @@ def log_saddlepoint_tail(q: Array, eigenvalues: Array) -> Array:
     return special.log_ndtr(-(w + np.log(v / w) / w))
 
 
+def log_f_tail(x: Array, df: Array, residual_df: Array) -> Array:
+    """Log P(F > x) of Fisher's F, finite however far out x is."""
+    a, b = np.broadcast_arrays(np.asarray(residual_df) / 2.0, np.asarray(df) / 2.0)
+    share = a / (a + b * np.maximum(x, 0.0))
+    tail = special.betainc(a, b, share)
+    is_far = tail < SMALLEST_DIRECT_P
+    log_tail = np.log(np.where(is_far, 1.0, tail))
+    if np.any(is_far):
+        a, b, share = a[is_far], b[is_far], share[is_far]
+        # The incomplete beta function as a power times a series that is near 1.
+        series = np.log(special.hyp2f1(a + b, 1.0, a + 1, share))
+        power = a * np.log(share) + b * np.log1p(-share)
+        log_tail[is_far] = power - np.log(a) - special.betaln(a, b) + series
+    return log_tail
+
+
+def log_ratio_tail(q: Array, eigenvalues: Array, residual_df: Array) -> Array:
+    """Log P(sum_i s_i chi2_1 > q chi2_f / f) for q above the mean, f residual degrees of freedom.
+
+    Lugannani and Rice's formula at 0 for the difference of the two sides, as in
+    `log_saddlepoint_tail`, which is the case of f without end. (t,) from (t,), (t, k) and (t,).
+    """
+    largest = eigenvalues.max(axis=-1, keepdims=True)
+    s, q, f = np.maximum(eigenvalues, 0.0) / largest, q / largest[..., 0], residual_df
+    # The share 2t in (0, 1) at which the slope of the cumulant is 0; the slope rises with it.
+    low, high = np.zeros_like(q), np.ones_like(q)
+    for _ in range(BISECTIONS):
+        share = (low + high) / 2
+        slope = np.sum(s / (1 - share[:, None] * s), axis=1) - q / (1 + share * q / f)
+        low, high = np.where(slope < 0, share, low), np.where(slope < 0, high, share)
+    shrunk = 1 - low[:, None] * s
+    cumulant = -np.log(shrunk).sum(axis=1) / 2 - f / 2 * np.log1p(low * q / f)
+    curvature = 2 * np.sum((s / shrunk) ** 2, axis=1) + 2 * q**2 / f / (1 + low * q / f) ** 2
+    w, v = np.sqrt(np.maximum(-2 * cumulant, TINY)), low / 2 * np.sqrt(curvature)
+    return special.log_ndtr(-(w + np.log(np.maximum(v, TINY) / w) / w))
+
+
 def cauchy_combination(log_p: Array, weight: Array | float = 1.0) -> Array:
     """Log of one p-value from several dependent ones, along the first axis.
 
@@ -229,4 +302,4 @@ def cauchy_combination(log_p: Array, weight: Array | float = 1.0) -> Array:
     log_direct = np.log(0.5 - np.arctan(score) / np.pi)
     log_harmonic_mean = -special.logsumexp(-log_p, axis=0, b=share)
     log_combined = np.where(smallest < np.log(SMALL_P), log_harmonic_mean, log_direct)
-    return np.where(smallest >= np.log(LARGEST_P), 0.0, log_combined)
+    return np.where(smallest >= np.log(LARGEST_P), smallest, log_combined)

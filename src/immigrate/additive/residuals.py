@@ -9,36 +9,25 @@ and gives r a known covariance, (I - A) V (I - A)' = V - V Z Q Z' V with Q = 2H 
 With Q = LL' and F = L'Z'V, the covariance of C'r for any columns C is C'VC - (FC)'(FC), which
 needs no n x n matrix where there are few classes; `newton` has the case of many.
 
-The variances of a number are not known from its mean. They are taken from the residuals
-themselves, sample by sample (White's estimate), so that unequal ones do no harm:
-
-    A = Z H Z',  omega_n = r_n^2 / (1 - 2 A_nn + (AA')_nn),
-
-where the divisor is what is left of equal variances. The covariance (I - A) Omega (I - A)' is
-Omega - (F'F) + (G'G) with M = Z' Omega Z, F = M^-1/2 Z' Omega and G = M^1/2 H Z' - F.
+The variances of a number are not known from its mean; `estimated` has the evidence that takes them
+from the residuals.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from immigrate.additive.estimated import SMALLEST_SHARE_LEFT, EstimatedContrast
 from immigrate.additive.families import Family
-from immigrate.additive.moments import Contrast, Explained, Matrix
-from immigrate.additive.newton import (
-    NumberForm,
-    information_matrix,
-    newton_inverse,
-    penalised_inverse,
-)
-from immigrate.additive.rows import Columns, LazyColumns, mapped, transposed_product
+from immigrate.additive.moments import Contrast, KnownContrast
+from immigrate.additive.newton import information_matrix, newton_inverse, penalised_inverse
+from immigrate.additive.rows import Columns, mapped, transposed_product
 from immigrate.arrays import Array
 
 TINY = np.finfo(np.float64).tiny
-# A sample of which less of its own variance is left is fitted by its own columns.
-SMALLEST_SHARE_LEFT = 0.05
-RANK_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -57,24 +46,24 @@ def contrasts_of(
     penalty: Array,
     family: Family,
     draws: Draws | None = None,
-) -> list[Contrast]:
+) -> Sequence[Contrast]:
     """Cleared residuals of the null model: one contrast per logit, with any drawn labels."""
-    cleared = estimated_contrasts if family.is_estimated else known_contrasts
-    labels = Y[:, :, None]
+    labels, variance = Y[:, :, None], weight
     if draws is not None:
-        # Those that the mean does not tell are needed to draw.
-        variance = weight
         if family.is_estimated:
-            variance = cleared(Z, labels, mu, weight, penalty, family)[0].variance
+            # Those that the mean does not tell are needed to draw.
+            variance = estimated_contrast(Z, labels, mu, weight, penalty, family).variance
         rng = np.random.default_rng(draws.seed)
         drawn = family.drawn(mu, weight, variance, draws.n, rng)
         labels = np.concatenate([labels, drawn], axis=2)
-    return cleared(Z, labels, mu, weight, penalty, family)
+    if family.is_estimated:
+        return [estimated_contrast(Z, labels, mu, weight, penalty, family)]
+    return known_contrasts(Z, labels, mu, weight, penalty, family)
 
 
 def known_contrasts(
     Z: Columns, Y: Array, mu: Array, weight: Array, penalty: Array, family: Family
-) -> list[Contrast]:
+) -> list[KnownContrast]:
     """One contrast per logit for label sets Y (n, n_logits, d), scaled to their due size."""
     inverse, e = newton_inverse(Z, mu, weight, penalty, family), Y - mu[:, :, None]
     # A e = V Z H Z' e.
@@ -93,58 +82,49 @@ def known_contrasts(
         # power.
         scale = np.sqrt(due / np.maximum(size.reshape(r.shape[1:])[c], TINY))
         contrasts.append(
-            Contrast(
+            KnownContrast(
                 residual=weight[:, None] * r[:, c] * scale,
                 variance=variance,
                 fourth_cumulant=fourth_cumulant,
                 share_left=due / raw,
+                dispersion=1.0,
                 explained=explained,
-                added=Matrix(np.empty((0, len(variance)))),
             )
         )
     return contrasts
 
 
-def estimated_contrasts(
+def estimated_contrast(
     Z: Columns, Y: Array, mu: Array, weight: Array, penalty: Array, family: Family
-) -> list[Contrast]:
-    """The contrast of number sets Y (n, 1, d), the observed ones first.
-
-    The variances are estimated from the residuals.
-    """
+) -> EstimatedContrast:
+    """The contrast of number sets Y (n, 1, d), the observed ones first."""
     information = information_matrix(Z, mu, weight, family)
     H = penalised_inverse(information, penalty)
     e = Y[:, 0] - mu
     r = e - Z @ (H @ transposed_product(Z, weight[:, None] * e))
 
-    def left(rows: slice, own: Array) -> Array:
-        """1 - 2 A_nn + (AA')_nn of every sample: what is left of equal variances."""
+    left, square = shares_left(Z, H, information), r[:, 0] ** 2
+    mean = float(weight @ square / max(float(weight @ left), TINY))
+    is_own = left >= SMALLEST_SHARE_LEFT
+    variance = weight * np.where(is_own, square / np.where(is_own, left, 1.0), mean)
+    return EstimatedContrast(
+        residual=weight[:, None] * r,
+        variance=variance,
+        share_left=float(weight @ square / max(variance.sum(), TINY)),
+        dispersion=max(float(variance.sum() / weight.sum()), TINY),
+        Z=Z,
+        weight=weight,
+        left=left,
+        information=information,
+        inverse=H,
+    )
+
+
+def shares_left(Z: Columns, H: Array, information: Array) -> Array:
+    """The diagonal of RR', 1 - 2 A_nn + (AA')_nn: what is left of equal variances."""
+
+    def on(rows: slice, own: Array) -> Array:
         ZH = own @ H
         return 1 - 2 * np.sum(ZH * own, axis=1) + np.sum((ZH @ information) * ZH, axis=1)
 
-    omega = r[:, 0] ** 2 / np.maximum(mapped(left, Z), SMALLEST_SHARE_LEFT)
-    variance = weight * omega
-    size, vectors = np.linalg.eigh(information_matrix(Z, mu, variance, family))
-    # Columns that repeat each other leave directions of size 0, which have no inverse root.
-    is_real = size > RANK_TOLERANCE * size.max(initial=TINY)
-    root, V = np.sqrt(size[is_real]), vectors[:, is_real]
-    explained: Explained
-    added: Explained
-    if isinstance(Z, LazyColumns):
-        explained = NumberForm(Z, ((variance, V / root),))
-        added = NumberForm(Z, ((weight, H @ (V * root)), (variance, -V / root)))
-    else:
-        F = (V / root).T @ (Z.T * variance)
-        explained, added = Matrix(F), Matrix((V * root).T @ (H @ Z.T) * weight - F)
-    return [
-        Contrast(
-            residual=weight[:, None] * r,
-            variance=variance,
-            fourth_cumulant=2 * weight * omega**2,
-            share_left=float(weight @ r[:, 0] ** 2 / max(variance.sum(), TINY)),
-            explained=explained,
-            added=added,
-            dispersion=max(float(variance.sum() / weight.sum()), TINY),
-            is_estimated=True,
-        )
-    ]
+    return mapped(on, Z)

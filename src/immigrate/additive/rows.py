@@ -22,6 +22,7 @@ from immigrate.arrays import Array, Codes
 from immigrate.progress import ALONE, Run
 
 Rows = slice | Codes
+ALL = slice(None)
 Sum = TypeVar("Sum")
 
 # Of the working memory: what may be kept as a whole, and what one block of rows may take.

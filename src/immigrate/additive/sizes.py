@@ -19,6 +19,7 @@ of the effect comes from the same numbers. A strong effect comes out weaker in t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -101,7 +102,9 @@ class FirstOrder:
         return sizes_of(*self.forms)
 
 
-def first_order(moments: list[Moments], penalty: Array, contrasts: list[Contrast]) -> FirstOrder:
+def first_order(
+    moments: list[Moments], penalty: Array, contrasts: Sequence[Contrast]
+) -> FirstOrder:
     """The step of each contrast, and the mean over them."""
     steps = [_step(own, penalty, contrast) for own, contrast in zip(moments, contrasts)]
     forms = np.mean([forms for forms, _ in steps], axis=0)

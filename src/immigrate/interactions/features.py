@@ -15,18 +15,28 @@ its residuals as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from immigrate.additive.basis import N_SINGLE
 from immigrate.additive.design import Design, term_columns, term_squares
-from immigrate.additive.moments import Contrast, Moments, with_uncertainty, without_untestable
+from immigrate.additive.estimated import (
+    Cleared,
+    OnRows,
+    estimated_evidence,
+    estimated_moments,
+    forms_of,
+    spreads_of,
+    variance_groups,
+)
+from immigrate.additive.moments import Contrast, Moments, known, without_untestable
 from immigrate.additive.newton import information_matrix, penalised_inverse
 from immigrate.additive.null_model import EVIDENT_SHARE_IN_REFIT, NullModel, fitted_on
-from immigrate.additive.p_values import combined_log_p, form_results, low_columns
-from immigrate.additive.residuals import SMALLEST_SHARE_LEFT
-from immigrate.additive.rows import LazyColumns, block_sum, row_sum, transposed_product
+from immigrate.additive.p_values import FormResult, combined_log_p, form_results, low_columns
+from immigrate.additive.residuals import shares_left
+from immigrate.additive.rows import LazyColumns, Rows, block_sum, row_sum, transposed_product
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.adjustments import PValues
@@ -66,7 +76,7 @@ class FeatureEvidence:
     log_p_given_others_adjusted: Array
     is_shown_alone: Mask
     is_shown: Mask
-    contrasts: list[Contrast]
+    contrasts: Sequence[Contrast]
 
 
 def feature_evidence(search: Search, model: NullModel) -> FeatureEvidence:
@@ -80,9 +90,8 @@ def feature_evidence(search: Search, model: NullModel) -> FeatureEvidence:
     is_in = np.isin(design.tested, model.features)
     if is_in.any():
         own = terms[is_in]
-        moments = moments_without(model, contrasts, own[:, 0])
-        is_low = low_columns(design, own)
-        given[is_in] = combined_log_p([form_results(one, is_low) for one in moments])[:, 0]
+        forms, moments = evidence_without(model, contrasts, own)
+        given[is_in] = combined_log_p(forms)[:, 0]
         penalty = column_penalty(design, own, term_squares(design, own) / design.n)
         step = first_order(moments, penalty, contrasts)
         effects.forms[:, is_in], effects.gain[is_in] = step.forms, step.gain
@@ -93,9 +102,11 @@ def feature_evidence(search: Search, model: NullModel) -> FeatureEvidence:
     return FeatureEvidence(design.tested, alone, given, effects, *adjusted, *shown, contrasts)
 
 
-def moments_without(model: NullModel, contrasts: list[Contrast], features: Codes) -> list[Moments]:
-    """U and S of the functions of features of the model, each left out by itself: per logit."""
-    design = model.design
+def evidence_without(
+    model: NullModel, contrasts: Sequence[Contrast], terms: Codes
+) -> tuple[list[FormResult], list[Moments]]:
+    """Forms and moments of the functions of features of the model, each left out by itself."""
+    design, features = model.design, terms[:, 0]
     family, n_logits = design.outcome.family, len(contrasts)
     information = information_matrix(model.Z, model.means, design.weight, family)
     inverse = penalised_inverse(information, model.penalty)
@@ -106,26 +117,94 @@ def moments_without(model: NullModel, contrasts: list[Contrast], features: Codes
     refit_inverse = penalised_inverse(information, refit_penalty)
     # Rows that are made for every sum are made for several features at a time.
     n_together = FEATURES_TOGETHER if isinstance(model.Z, LazyColumns) else 1
-    groups = []
-    for start in range(0, len(features), n_together):
-        some = models_without(model, features[start : start + n_together], inverse, refit_inverse)
-        groups.append(_sums_without(model, contrasts, some, refit_inverse))
-    every = [np.concatenate(parts) for parts in zip(*groups)]
+    starts = range(0, len(features), n_together)
+    groups = [
+        models_without(model, features[start : start + n_together], inverse, refit_inverse)
+        for start in starts
+    ]
     # What another feature has as well is its own, however rough; the model may not follow it.
     is_copied = copied_functions(design, model.features)
     is_copied = is_copied[np.searchsorted(model.features, features)]
+    is_low = low_columns(design, terms)
+    if family.is_estimated:
+        some = [one for group in groups for one in group]
+        return _estimated_without(model, some, (refit_inverse, information), is_copied, is_low)
+    sums = [_sums_without(model, n_logits, some, refit_inverse) for some in groups]
+    every = [np.concatenate(parts) for parts in zip(*sums)]
     moments = []
-    for c, contrast in enumerate(contrasts):
+    for c, contrast in enumerate(known(contrasts)):
         U, raw, S, kurtosis, variance, square = (part[c::n_logits] for part in every)
-        if family.is_estimated:
-            S = with_uncertainty(S, raw, kurtosis)
-        else:
-            # Residuals of an over-fitted model are too small, as in `additive.residuals`.
-            due = contrast.share_left * variance
-            U = U * np.sqrt(due / np.maximum(square, TINY))[:, None]
+        # Residuals of an over-fitted model are too small, as in `additive.residuals`.
+        due = contrast.share_left * variance
+        U = U * np.sqrt(due / np.maximum(square, TINY))[:, None]
         kurtosis = np.where(is_copied, np.inf, kurtosis)
         moments.append(without_untestable(U[:, :, None], S, raw, kurtosis, MOST_EXPLAINED))
-    return moments
+    return [form_results(one, is_low) for one in moments], moments
+
+
+def _estimated_without(
+    model: NullModel,
+    without: list[Without],
+    refit: tuple[Array, Array],
+    is_copied: Mask,
+    is_low: Mask,
+) -> tuple[list[FormResult], list[Moments]]:
+    """The same for a number, whose variances are taken from the residuals; `refit` is H and I."""
+    design, (H, information) = model.design, refit
+    left = shares_left(model.Z, H, information)
+    forms, moments = [], []
+    for i, one in enumerate(without):
+        cleared = cleared_without(model, one, H, information, left)
+        cleared = replace(cleared, is_excluded=is_copied[i : i + 1])
+        groups = [variance_groups(design.levels[one.feature], design.n)]
+        spreads = spreads_of(groups, np.zeros((1, 1), dtype=np.intp))
+        own = forms_of(cleared, is_low[i : i + 1], N_SINGLE)
+        forms.append(estimated_evidence(cleared, own, spreads))
+        moments.append(estimated_moments(cleared))
+    together = FormResult(*(np.concatenate(parts, axis=1) for parts in zip(*forms)))
+    parts = zip(*((one.U, one.S, one.raw, one.kurtosis) for one in moments))
+    U, S, raw, kurtosis = (np.concatenate(own) for own in parts)
+    return [together], [Moments(U, S, raw, kurtosis)]
+
+
+def cleared_without(
+    model: NullModel, one: Without, H: Array, information: Array, left: Array
+) -> Cleared:
+    """Functions of a feature, cleared of the columns of all others.
+
+    What the feature itself takes out of samples is given back: R_o = R + P A P'W with P = Z H_a and
+    A = H_aa^-1, so that what is left of every sample follows from what the whole model leaves.
+    """
+    design, Z, weight, is_out = model.design, model.Z, model.design.weight, one.is_out
+    A = np.linalg.inv(H[np.ix_(is_out, is_out)])
+    own = H[:, is_out]
+    own_R, own_size = own - H @ (information @ own), own.T @ information @ own
+
+    def functions(rows: Rows) -> Array:
+        return term_columns(design, np.array([[one.feature]]), rows)[0]
+
+    def sums(rows: slice, block: Array) -> tuple[Array, ...]:
+        C = functions(rows) * weight[rows]
+        return C @ block, C @ functions(rows).T, C @ one.r[rows]
+
+    X, raw, U = block_sum(Z, sums)
+    once = solved_without(H, X.T, is_out)
+    twice = once + solved_without(H, X.T - information @ once, is_out)
+
+    def on(rows: Rows) -> OnRows:
+        C, block = functions(rows), Z[rows]
+        P = block @ own
+        PA = P @ A
+        given_back = np.sum(PA * (2 * (block @ own_R) + PA @ own_size), axis=1)
+        cleared, again = ((C - (block @ x).T)[None] for x in (once, twice))
+        return OnRows(cleared, again, one.r[rows].T, (left[rows] + given_back)[None])
+
+    inner, squared = (raw - X @ coefficients for coefficients in (once, twice))
+    is_short = not isinstance(Z, LazyColumns)
+    sizes = (inner[None], squared[None], raw[None])
+    return Cleared(
+        on, U[None], *sizes, weight, design.run, is_short, most_explained=MOST_EXPLAINED
+    )
 
 
 @dataclass(frozen=True)
@@ -163,7 +242,7 @@ def models_without(
 
 
 def _sums_without(
-    model: NullModel, contrasts: list[Contrast], without: list[Without], inverse: Array
+    model: NullModel, n_logits: int, without: list[Without], inverse: Array
 ) -> tuple[Array, ...]:
     """Sums over rows, for every model and logit in turn.
 
@@ -171,7 +250,7 @@ def _sums_without(
     cumulants, and what residuals should and do vary.
     """
     design, family = model.design, model.design.outcome.family
-    n_logits, m = len(contrasts), model.Z.shape[1]
+    m = model.Z.shape[1]
     cases = [(one, c) for one in without for c in range(n_logits)]
 
     def functions(one: Without, rows: slice) -> Array:
@@ -199,10 +278,6 @@ def _sums_without(
             cleared[:, c] += C.T
             moved = family.moved(mu, cleared)
             variance, fourth_cumulant = family.cumulants(mu, weight, c)
-            if family.is_estimated:
-                omega = r**2 / max(contrasts[c].share_left, SMALLEST_SHARE_LEFT)
-                moved = omega[:, None, None] * moved
-                variance, fourth_cumulant = weight * omega, 2 * weight * omega**2
             S = np.tensordot(weight[:, None, None] * cleared, moved, ((0, 1), (0, 1)))
             raw, size = (C * variance) @ C.T, (np.sum(variance), weight @ r**2)
             found.append((C @ (weight * r), raw, S, C**4 @ fourth_cumulant, *size))

@@ -18,6 +18,7 @@ from scipy import special
 
 from immigrate.additive.design import Design, table_design, term_squares
 from immigrate.additive.effects import EffectModel, Term, effect_model
+from immigrate.additive.estimated import EstimatedContrast
 from immigrate.additive.levels import Levels
 from immigrate.additive.moments import Contrast
 from immigrate.additive.null_model import AdditiveModel, NullModel, fitted_on
@@ -334,7 +335,9 @@ def texts(values: Sequence[str]) -> NDArray[np.object_]:
     return np.array(list(values), dtype=object)
 
 
-def detectable_size(contrasts: list[Contrast], n_tests: int, alpha: float, unit: float) -> float:
+def detectable_size(
+    contrasts: Sequence[Contrast], n_tests: int, alpha: float, unit: float
+) -> float:
     """Size of a joint effect that is found with 80 % power, so that "none found" says something.
 
     A pair whose joint effect has the size s moves one normal score by s sqrt(N), N the information
@@ -344,10 +347,11 @@ def detectable_size(contrasts: list[Contrast], n_tests: int, alpha: float, unit:
     Examples
     --------
     >>> import numpy as np
-    >>> from immigrate.additive.moments import Contrast
+    >>> from immigrate.additive.estimated import EstimatedContrast
+    from immigrate.additive.moments import Contrast
     >>> from immigrate.interactions.findings import detectable_size
     >>> quarter, nothing = np.full(400, 0.25), np.empty((0, 400))
-    >>> even = Contrast(nothing.T, quarter, quarter, 1.0, nothing, nothing)
+    >>> even = KnownContrast(nothing.T, quarter, 1.0, 1.0, quarter, nothing)
     >>> round(detectable_size([even], n_tests=105, alpha=0.05, unit=1.0), 2)
     0.47
     """
@@ -357,5 +361,5 @@ def detectable_size(contrasts: list[Contrast], n_tests: int, alpha: float, unit:
     # The variance of an estimated effect, for the mean contrast: dispersion over the sum of the
     # weights that the samples have in a fit.
     variance = [c.dispersion**2 / (c.share_left * c.variance.sum()) for c in contrasts]
-    cost = ESTIMATED_VARIANCE if contrasts[0].is_estimated else 1.0
+    cost = ESTIMATED_VARIANCE if isinstance(contrasts[0], EstimatedContrast) else 1.0
     return float(unit * cost * needed * np.sqrt(np.mean(variance)))

@@ -7,7 +7,7 @@ thread and the list of the strongest. P-values are computed only for terms that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -127,7 +127,7 @@ class Scan:
     """
 
     design: Design
-    contrasts: list[Contrast]
+    contrasts: Sequence[Contrast]
     among: TermSet
     k: int
 
@@ -248,7 +248,7 @@ def _tiles(lefts: list[Codes], rights: list[Codes]) -> Iterator[tuple[Codes, Cod
 
 def strongest_terms(
     data: Design,
-    contrasts: list[Contrast],
+    contrasts: Sequence[Contrast],
     among: TermSet,
     count: int,
     run: Run = ALONE,

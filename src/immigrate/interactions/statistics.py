@@ -8,24 +8,36 @@ Cost per pair: 50 n (rows of F + 27) operations; memory: one block of columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from immigrate.additive.basis import MOST_ORDERED_COLUMNS, N_FUNCTIONS, N_SINGLE
 from immigrate.additive.design import Design, own_main_effects, term_columns
-from immigrate.additive.moments import Contrast, moments_of, sums_of
-from immigrate.additive.p_values import combined_log_p, form_results, low_columns
+from immigrate.additive.estimated import (
+    EstimatedContrast,
+    cleared_terms,
+    estimated_evidence,
+    estimated_moments,
+    forms_of,
+    spreads_of,
+    variance_groups,
+)
+from immigrate.additive.moments import Contrast, KnownContrast, Moments, known, moments_of, sums_of
+from immigrate.additive.p_values import FormResult, combined_log_p, form_results, low_columns
 from immigrate.additive.rows import LazyColumns, added, kept_numbers, mapped_rows
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.progress import Run
 
 BLOCK_BYTES = 16e6
 # Rows of a block where samples are many, and columns that a term has, more or less.
 BLOCK_ROWS, COLUMNS_OF_A_TERM = 8192, 48
+# Arrays of the size of the columns that are there at once where variances are estimated.
+ESTIMATED_ARRAYS = 6
 MOST_CHUNKS, TERMS_PER_CHUNK = 16, 128
 
 
@@ -54,7 +66,7 @@ class TermResult:
 def exact_results(
     design: Design,
     terms: Codes,
-    contrasts: list[Contrast],
+    contrasts: Sequence[Contrast],
     run: Run,
     *,
     with_effects: bool = False,
@@ -86,21 +98,17 @@ def exact_results(
 
 
 def term_results(
-    data: Design, terms: Codes, contrasts: list[Contrast], *, with_effects: bool = False
+    data: Design, terms: Codes, contrasts: Sequence[Contrast], *, with_effects: bool = False
 ) -> TermResult:
     """Statistic, p-value and size of the effect of every term (rows of feature indices)."""
     statistic, log_p = np.zeros(len(terms)), np.zeros(len(terms))
     smallest = np.zeros(contrasts[0].residual.shape[1] - 1)
     n_effects = len(terms) if with_effects else 0
     effects = FirstOrder(np.zeros((4, n_effects)), np.zeros(n_effects))
-    for block, (squares, *sums) in _sums_by_block(data, terms, contrasts):
-        own, moments, is_low = terms[block], moments_of(tuple(sums), contrasts), None
-        # All columns of a triple enter its only form, the score.
-        if terms.shape[1] < 3:
-            is_low = low_columns(data, own, _n_functions(data, own))
-        combined = combined_log_p([form_results(one, is_low) for one in moments])
+    for block, squares, forms, moments in evidence_by_block(data, terms, contrasts):
+        combined = combined_log_p(forms)
         # The single functions of a pair or feature are last, and no part of U'U.
-        kernel = slice(None) if is_low is None else slice(0, -N_SINGLE)
+        kernel = slice(None) if terms.shape[1] > 2 else slice(0, -N_SINGLE)
         for one in moments:
             mean = np.einsum("bkk->b", one.S[:, kernel, kernel])
             # A mean of 0 is that of a term without testable columns, whose square is 0 too.
@@ -109,14 +117,51 @@ def term_results(
         log_p[block] = combined[:, 0]
         smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
         if with_effects:
-            penalty = column_penalty(data, own, squares / data.n)
+            penalty = column_penalty(data, terms[block], squares / data.n)
             step = first_order(moments, penalty, contrasts)
             effects.forms[:, block], effects.gain[block] = step.forms, step.gain
     return TermResult(statistic, log_p, smallest, effects)
 
 
+def evidence_by_block(
+    data: Design, terms: Codes, contrasts: Sequence[Contrast]
+) -> Iterator[tuple[Codes, Array, list[FormResult], list[Moments]]]:
+    """Blocks of terms: sums of the squares of their columns, forms and moments per contrast."""
+
+    def low(own: Codes) -> Mask | None:
+        # All columns of a triple enter its only form, the score.
+        return low_columns(data, own, _n_functions(data, own)) if own.shape[1] < 3 else None
+
+    first = contrasts[0]
+    if isinstance(first, EstimatedContrast):
+        groups = [variance_groups(levels, data.n) for levels in data.levels]
+        is_all, n_sets = is_short(data, contrasts), first.residual.shape[1]
+        n_rows = len(data.weight) if is_all else BLOCK_ROWS
+        for block in _blocks_of_a_kind(data, terms, ESTIMATED_ARRAYS * n_rows, n_sets):
+            own = terms[block]
+            k = _n_functions(data, own)
+            cleared = cleared_terms(
+                partial(term_columns, data, own, k=k),
+                partial(own_main_effects, data, own),
+                first,
+                data.run,
+                is_all,
+            )
+            found = estimated_evidence(
+                cleared, forms_of(cleared, low(own), N_SINGLE), spreads_of(groups, own)
+            )
+            squares = np.einsum("bkk->bk", cleared.raw)
+            yield block, squares, [found], [estimated_moments(cleared)]
+        return
+    ready = known(contrasts)
+    for block, (squares, *sums) in _sums_by_block(data, terms, ready):
+        moments = moments_of(tuple(sums), ready)
+        is_low = low(terms[block])
+        yield block, squares, [form_results(one, is_low) for one in moments], moments
+
+
 def _sums_by_block(
-    data: Design, terms: Codes, contrasts: list[Contrast]
+    data: Design, terms: Codes, contrasts: list[KnownContrast]
 ) -> Iterator[tuple[Codes, tuple[Array, ...]]]:
     """Blocks of terms with what `_row_sums` makes of all rows.
 
@@ -144,7 +189,7 @@ def _sums_by_block(
 
 
 def _row_sums(
-    data: Design, terms: Codes, contrasts: list[Contrast], rows: slice
+    data: Design, terms: Codes, contrasts: list[KnownContrast], rows: slice
 ) -> tuple[Array, ...]:
     """Mean squares of the columns, then the sums that all contrasts need, over some rows."""
     C = term_columns(data, terms, rows, _n_functions(data, terms))
@@ -157,14 +202,15 @@ def _n_functions(data: Design, terms: Codes) -> int:
     return max(int(data.n_own[terms].max()), N_FUNCTIONS)
 
 
-def is_short(data: Design, contrasts: list[Contrast]) -> bool:
+def is_short(data: Design, contrasts: Sequence[Contrast]) -> bool:
     """Whether the columns of a term and of the null model, for all samples, fit in memory."""
-    Z = getattr(contrasts[0].explained, "Z", None)
+    # Of F, or of the contrast itself.
+    Z = getattr(contrasts[0], "Z", getattr(getattr(contrasts[0], "explained", None), "Z", None))
     is_kept = len(data.weight) * COLUMNS_OF_A_TERM <= kept_numbers()
     return is_kept and not isinstance(Z, LazyColumns)
 
 
-def sums_per_term(data: Design, terms: Codes, contrasts: list[Contrast]) -> float:
+def sums_per_term(data: Design, terms: Codes, contrasts: list[KnownContrast]) -> float:
     """How many numbers the sums of one term are, at most."""
     k = data.is_low.shape[1] ** min(terms.shape[1], 2) + N_SINGLE
     widest = int(data.n_columns[terms].max())

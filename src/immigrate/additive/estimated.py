@@ -1,0 +1,520 @@
+"""Evidence for terms where variances are not known from the mean: those of a number.
+
+U = C'r as for classes, but with residuals whose variances must be estimated, from few samples and
+of any shape. With R what the null model and the main effects G of the term leave of a column,
+
+    R = I - N (N'WN + D)^-1 N'W,   N = [Z, G],   D = 0 for G,
+
+each form of a term has columns W = RC (white ones for the score, RC themselves for the kernel),
+U = W'y, and residuals r of a fit that holds C as well, so that an effect does not count as noise.
+
+    left_i   what is left of equal variances in r_i, nu = sum left, s^2 = sum r^2 / nu
+    v_i      s^2 times what the levels of the term's features say of it, shrunk by how sure they are
+    omega_i  r_i^2 / left_i where the fit leaves enough of the sample, v_i elsewhere
+    S        W diag(omega) W', t its trace
+
+Q = U'U is then near t F(f, f0): f = t^2 / tr S^2, and f0 = (sum |W_i|^2 v_i)^2 over the variance of
+that sum is how many samples t rests on, in the way of Satterthwaite [1]_; far out Q / t is the
+ratio of a mixture of chi2 to an independent chi2. The score has a second p-value, of U'S^-1 U by
+Hotelling's law with eta degrees of freedom from the same variances; with many samples that one is
+blind to unequal variances, with few the first has more power.
+
+With unequal or skewed noise, and 24 samples, p-values so hold what they say, where an F-test finds
+pairs that are not there in up to four of ten tables (docs/measurements/numbers.md).
+
+References
+----------
+.. [1] J. E. Pustejovsky and E. Tipton, "Small-sample methods for cluster-robust variance
+   estimation and hypothesis testing in fixed effects models", JBES 36 (2018).
+   :doi:`10.1080/07350015.2016.1247004`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from immigrate.additive.levels import Levels
+from immigrate.additive.moments import (
+    MOST_EXPLAINED,
+    SMALLEST_MAIN_EFFECT,
+    Contrast,
+    Moments,
+)
+from immigrate.additive.p_values import (
+    FormResult,
+    cauchy_combination,
+    log_f_tail,
+    log_ratio_tail,
+    whitening,
+)
+from immigrate.additive.rows import ALL, Columns, Rows, added, mapped_rows, row_slices
+from immigrate.arrays import Array, Codes, Mask
+from immigrate.progress import ALONE, Run
+
+# A sample of which the fit leaves less says little of its own variance.
+SMALLEST_SHARE_LEFT = 0.3
+# Residual degrees of freedom from which the cosines of ordered features have forms: two of each in
+# the score, all in the kernel. Below that the normal scores and the halves speak for them.
+FEWEST_FOR_SCORE, FEWEST_FOR_KERNEL = 20, 60
+# With less than this nothing is left to estimate a variance from.
+FEWEST_LEFT = 1.0
+# Below this p the F distribution hands over to the mixture.
+TAIL_STARTS_AT = 0.01
+# Groups of ranks, one per so many samples, whose variances are compared.
+SAMPLES_PER_GROUP, FEWEST_GROUPS, MOST_GROUPS, MOST_NOMINAL_GROUPS = 30, 2, 6, 10
+TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedContrast(Contrast):
+    """Residuals whose variances follow from nothing but themselves.
+
+    The residual is w R e, the variance w omega of the null model alone, and the dispersion the mean
+    of omega.
+
+    Attributes
+    ----------
+    Z : columns (n, m)
+    weight, left : ndarray of shape (n,)
+    information, inverse : ndarray of shape (m, m)
+        Z'WZ, and H with the penalty of the refit.
+    """
+
+    Z: Columns
+    weight: Array
+    left: Array
+    information: Array
+    inverse: Array
+
+    @property
+    def once_and_twice(self) -> tuple[Array, Array]:
+        """H, and 2H - H Z'WZ H: what R and R^2 take out, between Z and Z'W."""
+        H = self.inverse
+        return H, 2 * H - H @ self.information @ H
+
+
+class OnRows(NamedTuple):
+    """Terms on some rows."""
+
+    once: Array  # (b, k, n_rows), RC
+    twice: Array  # RRC
+    r: Array  # (b, n_rows)
+    left: Array  # (b, n_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Cleared:
+    """Columns of terms, cleared of the null model and of their own main effects.
+
+    Attributes
+    ----------
+    on : callable
+        From rows to `OnRows`.
+    U : ndarray of shape (b, k, d)
+    inner, squared, raw : ndarray of shape (b, k, k)
+        C'RC, C'RRC and C'C.
+    weight : ndarray of shape (n,)
+    run : Run
+    is_short : bool
+        Whether all rows are made at once, and kept.
+    most_explained : float
+        Columns and directions of which more is cleared away do not count.
+    is_excluded : ndarray of shape (b, k) or None
+        Columns that are not to be tested whatever is left of them.
+    """
+
+    on: Callable[[Rows], OnRows]
+    U: Array
+    inner: Array
+    squared: Array
+    raw: Array
+    weight: Array
+    run: Run = ALONE
+    is_short: bool = True
+    most_explained: float = MOST_EXPLAINED
+    is_excluded: Mask | None = None
+    whole: OnRows | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        vars(self).update(whole=self.on(ALL) if self.is_short else None)
+
+    def summed(self, function: Callable[[Rows, OnRows], tuple[Array, ...]]) -> tuple[Array, ...]:
+        """Sum over all rows of what a function makes of a block of them."""
+        if self.whole is not None:
+            return function(ALL, self.whole)
+        slices = row_slices(len(self.weight), 2 * self.U.shape[0] * self.U.shape[1])
+        parts = mapped_rows(lambda rows: function(rows, self.on(rows)), slices, self.run)
+        return added(parts)
+
+    @property
+    def is_used(self) -> Mask:
+        """Columns of which main effects leave enough to test: (b, k)."""
+        size, left = (np.einsum("bkk->bk", one) for one in (self.raw, self.squared))
+        is_used: Mask = (left > (1 - self.most_explained) * size) & (size > 0)
+        return is_used if self.is_excluded is None else is_used & ~self.is_excluded
+
+
+def cleared_terms(
+    columns: Callable[[Rows], Array],
+    main_effects: Callable[[Rows], Array],
+    contrast: EstimatedContrast,
+    run: Run,
+    is_short: bool,
+) -> Cleared:
+    """Columns C (b, k, n_rows) and main effects G (b, m, n_rows) of terms, as functions of rows."""
+    Z, weight, (H, twice) = contrast.Z, contrast.weight, contrast.once_and_twice
+    k = columns(slice(0, 1)).shape[1]
+
+    def both(rows: Rows) -> Array:
+        return np.concatenate([columns(rows), main_effects(rows)], axis=1)
+
+    def sums(rows: Rows) -> tuple[Array, ...]:
+        A = both(rows)
+        weighted = A * weight[rows]
+        X = weighted.reshape(-1, A.shape[-1]) @ Z[rows]
+        return (
+            np.matmul(weighted, A.transpose(0, 2, 1)),
+            X.reshape(*A.shape[:2], -1),
+            np.matmul(A, contrast.residual[rows]),
+        )
+
+    slices = [ALL] if is_short else row_slices(len(weight), len(contrast.inverse))
+    AA, X, AU = added(mapped_rows(sums, slices, run))
+    XH, XT = X @ H, X @ twice
+    inner, squared = (AA - np.matmul(one, X.transpose(0, 2, 1)) for one in (XH, XT))
+    g, own = slice(k, None), np.arange(AA.shape[1] - k)
+    GRG, size = inner[:, g, g].copy(), np.einsum("bkk->bk", AA)[:, g]
+    # 1 for rows of padding, which are 0: the matrix stays regular and their slope 0.
+    GRG[:, own, own] += np.where(size > 0, SMALLEST_MAIN_EFFECT * size, 1.0)
+    # [1, -slope'] takes the main effects out of whatever the columns have become.
+    solved = np.linalg.solve(GRG, np.concatenate([inner[:, g, :k], AU[:, g]], axis=2))
+    slope = solved[..., :k].transpose(0, 2, 1)
+    out = np.concatenate([np.broadcast_to(np.eye(k), (len(AA), k, k)), -slope], axis=2)
+    cross = np.matmul(out, squared[:, :, g])  # C'RRG
+
+    def on(rows: Rows) -> OnRows:
+        A, own_Z = both(rows), Z[rows].T
+        flat = (len(A) * A.shape[1], -1)
+        once = A - (XH.reshape(flat) @ own_Z).reshape(A.shape)
+        again = A - (XT.reshape(flat) @ own_Z).reshape(A.shape)
+        explained = np.linalg.solve(GRG, once[:, g])  # (G'RG)^-1 G'R
+        r = contrast.residual[rows, 0] / weight[rows] - np.einsum(
+            "bm,bmn->bn", solved[:, :, k], once[:, g]
+        )
+        left = contrast.left[rows] - 2 * np.einsum("bmn,bmn->bn", explained, again[:, g])
+        left += np.einsum("bmn,bmn->bn", explained, np.matmul(squared[:, g, g], explained))
+        twice_cleared = np.matmul(out, again) - np.matmul(cross, explained)
+        return OnRows(np.matmul(out, once), twice_cleared, r, left)
+
+    return Cleared(
+        on,
+        np.matmul(out, AU),
+        np.matmul(out, inner[:, :, :k]),
+        np.matmul(cross, -slope.transpose(0, 2, 1)) + np.matmul(out, squared[:, :, :k]),
+        AA[:, :k, :k],
+        weight,
+        run,
+        is_short,
+    )
+
+
+class Spread(NamedTuple):
+    """Groups of samples whose variances may differ, by one feature of each term."""
+
+    place: Codes  # (b, n), group of each sample, counted on from term to term
+    n_groups: int  # per term, at most
+
+    def sums(self, values: Array, rows: Rows) -> Array:
+        """Sums over the samples of each group: (b, n_groups)."""
+        n_terms = len(self.place)
+        place = self.place[:, rows].ravel()
+        total = np.bincount(place, values.ravel(), n_terms * self.n_groups)
+        return total.astype(np.float64).reshape(n_terms, -1)
+
+    def of_samples(self, values: Array, rows: Rows) -> Array:
+        """What the group of each sample has: (b, n_rows)."""
+        return values.ravel()[self.place[:, rows]]
+
+
+def variance_groups(levels: Levels, n: float) -> Codes:
+    """Groups of samples by one feature: its levels if they are few, else ranges of ranks."""
+    most = int(np.clip(n // SAMPLES_PER_GROUP, FEWEST_GROUPS, MOST_GROUPS))
+    if levels.is_nominal:
+        group = np.minimum(np.arange(levels.n_levels), MOST_NOMINAL_GROUPS - 1)
+    elif levels.n_levels <= MOST_GROUPS:
+        group = np.arange(levels.n_levels)
+    else:
+        rank = np.cumsum(levels.share) - levels.share / 2
+        group = np.minimum((rank * most).astype(np.intp), most - 1)
+    # Those whose value is missing are a group too: the code -1 reads the last place.
+    return np.append(group, group.max(initial=0) + 1)[levels.code]
+
+
+def spreads_of(groups: Sequence[Codes], terms: Codes) -> list[Spread]:
+    """Those of the first feature of every term, of the second, ..."""
+    spreads = []
+    for features in terms.T:
+        own = np.array([groups[a] for a in features])
+        n_groups = int(own.max()) + 1
+        spreads.append(Spread(own + n_groups * np.arange(len(terms))[:, None], n_groups))
+    return spreads
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """One form of the terms: which of their columns it takes, and how.
+
+    Attributes
+    ----------
+    columns : ndarray
+    is_used : ndarray of shape (b, len(columns))
+    is_kernel, is_score : bool
+    """
+
+    columns: Codes
+    is_used: Mask
+    is_kernel: bool = False
+    is_score: bool = False
+
+
+def forms_of(cleared: Cleared, is_low: Mask | None, n_single: int) -> list[Form]:
+    """Kernel, score and single functions; of triples, for which `is_low` is None, the score."""
+    is_used, k = cleared.is_used, cleared.U.shape[1]
+    if is_low is None:
+        return [Form(np.arange(k), is_used, is_score=True)]
+    last = k - n_single
+    (df,) = cleared.summed(lambda rows, on: (on.left @ cleared.weight[rows],))
+    has_single = is_used[:, last:].any(axis=1)
+    low = np.flatnonzero(is_low.any(axis=0))
+    for_score, for_kernel = (
+        (~has_single | (df >= least))[:, None] for least in (FEWEST_FOR_SCORE, FEWEST_FOR_KERNEL)
+    )
+    return [
+        Form(np.arange(last), is_used[:, :last] & for_kernel, is_kernel=True),
+        Form(low, is_used[:, low] & is_low[:, low] & for_score, is_score=True),
+        *(Form(np.array([j]), is_used[:, [j]]) for j in range(last, k)),
+    ]
+
+
+def estimated_evidence(cleared: Cleared, forms: list[Form], spreads: list[Spread]) -> FormResult:
+    """Log p of each form of each term; weight 0 where nothing is left to estimate from."""
+    found = [_form_evidence(cleared, form, spreads) for form in forms]
+    log_p, is_tested = (np.stack(part) for part in zip(*found))
+    return FormResult(log_p, is_tested[:, :, None].astype(np.float64))
+
+
+def estimated_moments(cleared: Cleared) -> Moments:
+    """U and S of all columns, by the residuals of the null model: for the sizes of effects."""
+
+    def sums(rows: Rows, on: OnRows) -> tuple[Array, ...]:
+        weight = cleared.weight[rows]
+        square = weight * on.r**2
+        # Equal variances where a sample has none of its own.
+        mean = (square.sum(axis=1) / np.maximum(on.left @ weight, TINY))[:, None]
+        is_own = on.left >= SMALLEST_SHARE_LEFT
+        omega = np.where(is_own, square / np.where(is_own, on.left, 1.0), weight * mean)
+        return (np.matmul(on.once * omega[:, None], on.once.transpose(0, 2, 1)),)
+
+    (S,), is_used = cleared.summed(sums), cleared.is_used
+    block = is_used[:, :, None] & is_used[:, None, :]
+    kurtosis = np.zeros(is_used.shape)  # `estimated_evidence` counts samples by itself
+    return Moments(cleared.U * is_used[:, :, None], S * block, cleared.raw * block, kurtosis)
+
+
+def _form_evidence(cleared: Cleared, form: Form, spreads: list[Spread]) -> tuple[Array, Mask]:
+    """Log p (b, d) of one form, and which terms it could be tested for (b,)."""
+    at, weight = form.columns, cleared.weight
+    block = form.is_used[:, :, None] & form.is_used[:, None, :]
+    inner, squared, raw = (
+        one[:, at[:, None], at] * block for one in (cleared.inner, cleared.squared, cleared.raw)
+    )
+    U = cleared.U[:, at] * form.is_used[:, :, None]
+    T = whitening(
+        squared, raw, cleared.most_explained
+    )  # rows of zeros for directions without variance
+    is_there = np.any(T != 0, axis=2)
+    df, white_U, own = is_there.sum(axis=1), np.matmul(T, U), np.arange(len(at))
+    # 1 for directions that are not there: matrices stay regular.
+    missing = (~is_there).astype(np.float64)
+    # The slopes of a fit of the columns themselves, in white directions: (T C'RC T')^-1.
+    slopes = np.matmul(np.matmul(T, inner), T.transpose(0, 2, 1))
+    slopes[:, own, own] += missing
+    slopes = np.linalg.inv(slopes)
+    b = np.matmul(slopes, white_U[:, :, :1])[:, :, 0]
+
+    def on(rows: Rows, terms: OnRows) -> tuple[Array, Array, Array, Array]:
+        """RC, W, and squares and shares of the residuals of a fit with C."""
+        once = terms.once[:, at] * form.is_used[:, :, None]
+        white = np.matmul(T, once)
+        fitted = np.matmul(slopes, white)
+        r = terms.r - np.einsum("bk,bkn->bn", b, white)
+        again = np.matmul(T, terms.twice[:, at] * form.is_used[:, :, None])
+        left = terms.left + np.einsum("bkn,bkn->bn", fitted, fitted - 2 * again)
+        return once, white, r**2, np.maximum(left, TINY)
+
+    variances = _variances(cleared, on, spreads)
+
+    def sums(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
+        once, white, square, left = on(rows, terms)
+        v, w = variances.on(rows), weight[rows]
+        columns = once if form.is_kernel else white
+        omega = w * np.where(left >= SMALLEST_SHARE_LEFT, square / left, v)
+        found = [
+            np.matmul(columns * omega[:, None], columns.transpose(0, 2, 1)),
+            *variances.parts(rows, left, np.einsum("bkn,bkn->bn", columns, columns) * v),
+        ]
+        if form.is_score:
+            found.append(np.matmul(white * (w * v)[:, None], white.transpose(0, 2, 1)))
+        return tuple(found)
+
+    S, *parts = cleared.summed(sums)
+    total = np.einsum("bkk->b", S)
+    is_tested = (df > 0) & (variances.nu > FEWEST_LEFT) & (total > 0)
+    size = np.where(is_tested, total, 1.0)[:, None]
+    n_parts = len(variances.names)
+    f0 = np.where(is_tested, np.minimum(variances.nu, variances.freedom(parts[:n_parts])), 1.0)
+    statistic = np.sum((U if form.is_kernel else white_U) ** 2, axis=1) / size
+    log_p = _log_trace_tail(statistic, S / size[:, :, None], f0)
+    if form.is_score and len(at) > 1:
+        expected = parts[n_parts]
+        expected[:, own, own] += missing
+        inverse = np.linalg.inv(np.where(is_tested[:, None, None], expected, np.eye(len(at))))
+
+        def shares(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
+            _, white, _, left = on(rows, terms)
+            own = np.einsum("bkn,bkn->bn", white, np.matmul(inverse, white))
+            return tuple(variances.parts(rows, left, own * variances.on(rows)))
+
+        spread = df * (df + 1) / 2 / np.maximum(variances.variance(cleared.summed(shares)), TINY)
+        S[:, own, own] += missing
+        S = np.where(is_tested[:, None, None], S, np.eye(len(at)))
+        hotelling = np.sum(white_U * np.linalg.solve(S, white_U), axis=1)
+        log_p = _with_hotelling(log_p, hotelling, df, np.minimum(variances.nu, spread))
+    return np.where(is_tested[:, None], log_p, 0.0), is_tested
+
+
+def _log_trace_tail(statistic: Array, S: Array, f0: Array) -> Array:
+    """Log p of U'U / tr S, (b, d), where S has the trace 1."""
+    f = np.maximum(1 / np.maximum(np.einsum("bkl,bkl->b", S, S), TINY), 1.0)
+    log_p = log_f_tail(statistic, f[:, None], f0[:, None])
+    term, draw = np.nonzero(log_p < np.log(TAIL_STARTS_AT))
+    if S.shape[1] > 1 and len(term):
+        needed, row = np.unique(term, return_inverse=True)
+        eigenvalues = np.asarray(np.linalg.eigvalsh(S[needed]), dtype=np.float64)
+        log_p[term, draw] = log_ratio_tail(statistic[term, draw], eigenvalues[row], f0[term])
+    return log_p
+
+
+def _with_hotelling(log_p: Array, statistic: Array, df: Array, eta: Array) -> Array:
+    """The Cauchy combination with the tail of U'S^-1 U, where it has degrees of freedom."""
+    left = eta - df + 1
+    is_there = (left > 1) & (df > 1)
+    left, df = np.where(is_there, left, 2.0)[:, None], np.maximum(df, 1.0)[:, None]
+    scaled = statistic * left / (left + df - 1) / df
+    other = log_f_tail(scaled, df, left)
+    return np.where(is_there[:, None], cauchy_combination(np.stack([log_p, other])), log_p)
+
+
+@dataclass(frozen=True, eq=False)
+class Variances:
+    """Variances of samples by the levels of the features of their term.
+
+    Attributes
+    ----------
+    nu, mean : ndarray of shape (b,)
+        Sum of what is left of the samples, and s^2.
+    spreads : list of Spread
+    left : list of ndarray (b, n_groups)
+        What is left of the samples of each group.
+    ratio : list of ndarray (b, n_groups)
+        By how much the variance of a group is larger than the mean, shrunk.
+    shrinkage : list of ndarray (b,)
+        1 where groups surely differ, 0 where nothing says so.
+    weight : ndarray of shape (n,)
+    """
+
+    nu: Array
+    mean: Array
+    spreads: list[Spread]
+    left: list[Array]
+    ratio: list[Array]
+    shrinkage: list[Array]
+    weight: Array
+    scale: Array
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The sums that `parts` makes."""
+        return ("total", "own", "small", *(f"small by {i}" for i in range(len(self.spreads))))
+
+    def on(self, rows: Rows) -> Array:
+        """V of samples, (b, n_rows)."""
+        v = self.scale[:, None] * np.ones(len(self.weight[rows]))
+        for spread, ratio in zip(self.spreads, self.ratio):
+            v = v * spread.of_samples(ratio, rows)
+        return v
+
+    def parts(self, rows: Rows, left: Array, x: Array) -> list[Array]:
+        """Sums that say how uncertain the sum of x >= 0, shares of a variance, is."""
+        weight = self.weight[rows]
+        is_own = left >= SMALLEST_SHARE_LEFT
+        small = np.where(is_own, 0.0, weight * x)
+        own = np.where(is_own, x**2 / np.where(is_own, left, 1.0), 0.0) @ weight
+        by_group = [spread.sums(small, rows) for spread in self.spreads]
+        return [x @ weight, own, small.sum(axis=1), *by_group]
+
+    def variance(self, parts: Sequence[Array]) -> Array:
+        """Half the variance of the sum of x, were all its variances estimated as here."""
+        _, own, small, *by_group = parts
+        total = own + small**2 / np.maximum(self.nu, TINY)
+        for sums, left, shrinkage in zip(by_group, self.left, self.shrinkage):
+            total = total + shrinkage**2 * np.sum(sums**2 / np.maximum(left, 0.5), axis=1)
+        return np.asarray(total)
+
+    def freedom(self, parts: Sequence[Array]) -> Array:
+        """Degrees of freedom of the sum of x."""
+        return np.asarray(parts[0] ** 2 / np.maximum(self.variance(parts), TINY))
+
+
+def _variances(
+    cleared: Cleared,
+    on: Callable[[Rows, OnRows], tuple[Array, Array, Array, Array]],
+    spreads: list[Spread],
+) -> Variances:
+    """Variances of one form, from the residuals and shares that `on` gives for some rows."""
+
+    def by_group(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
+        *_, square, left = on(rows, terms)
+        square, left = cleared.weight[rows] * square, cleared.weight[rows] * left
+        sums = [one.sums(values, rows) for one in spreads for values in (left, square)]
+        return left.sum(axis=1), square.sum(axis=1), *sums
+
+    nu, total, *sums = cleared.summed(by_group)
+    mean = total / np.maximum(nu, TINY)
+    lefts, ratios, shrinkages = [], [], []
+    for left, square in zip(sums[::2], sums[1::2]):
+        relative = square / np.maximum(left * mean[:, None], TINY)
+        is_there = left > 1e-9
+        # Twice as large as its degrees of freedom where groups differ, as large where they do not.
+        excess = np.sum(np.where(is_there, left / 2 * (relative - 1) ** 2, 0.0), axis=1)
+        least = is_there.sum(axis=1) - 1
+        shrinkage = np.maximum(0.0, 1 - least / np.maximum(excess, TINY))
+        near = (square / np.maximum(mean, TINY)[:, None] + 1) / (left + 1)
+        lefts.append(left)
+        ratios.append(near ** shrinkage[:, None])
+        shrinkages.append(shrinkage)
+    found = Variances(
+        nu, mean, spreads, lefts, ratios, shrinkages, cleared.weight, np.ones(len(nu))
+    )
+
+    def size(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
+        left = on(rows, terms)[-1]
+        return ((left * found.on(rows)) @ cleared.weight[rows],)
+
+    # Together they explain the residuals.
+    (expected,) = cleared.summed(size)
+    return replace(found, scale=total / np.maximum(expected, TINY))
