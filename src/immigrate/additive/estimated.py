@@ -9,15 +9,15 @@ each form of a term has columns W = RC (white ones for the score, RC themselves 
 U = W'y, and residuals r of a fit that holds C as well, so that an effect does not count as noise.
 
     left_i   what is left of equal variances in r_i, nu = sum left, s^2 = sum r^2 / nu
-    v_i      s^2 times what the levels of the term's features say of it, shrunk by how sure they are
+    v_i      s^2 times what the levels of the term's features say of it, as far as they are sure
     omega_i  r_i^2 / left_i where the fit leaves enough of the sample, v_i elsewhere
     S        W diag(omega) W', t its trace
 
-Q = U'U is then near t F(f, f0): f = t^2 / tr S^2, and f0 = (sum |W_i|^2 v_i)^2 over the variance of
-that sum is how many samples t rests on, in the way of Satterthwaite [1]_; far out Q / t is the
+Q = U'U is then near t F(f, f0): f = t^2 / tr S^2, and f0 = (sum |W_i|^2 v_i)^2 over the variance
+of that sum is how many samples t rests on, in the way of Satterthwaite [1]_; far out Q / t is the
 ratio of a mixture of chi2 to an independent chi2. The score has a second p-value, of U'S^-1 U by
-Hotelling's law with eta degrees of freedom from the same variances; with many samples that one is
-blind to unequal variances, with few the first has more power.
+Hotelling's law with eta degrees of freedom from the same variances: it weighs directions by what
+the samples know of them, while the first asks less of few samples.
 
 With unequal or skewed noise, and 24 samples, p-values so hold what they say, where an F-test finds
 pairs that are not there in up to four of ten tables (docs/measurements/numbers.md).
@@ -73,8 +73,8 @@ TINY = np.finfo(np.float64).tiny
 class EstimatedContrast(Contrast):
     """Residuals whose variances follow from nothing but themselves.
 
-    The residual is w R e, the variance w omega of the null model alone, and the dispersion the mean
-    of omega.
+    The residual is w R e, the variance w omega of the null model alone, and the dispersion the
+    mean of omega.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def cleared_terms(
     run: Run,
     is_short: bool,
 ) -> Cleared:
-    """Columns C (b, k, n_rows) and main effects G (b, m, n_rows) of terms, as functions of rows."""
+    """Columns C (b, k, n_rows) of terms, cleared of the main effects G (b, m, n_rows)."""
     Z, weight, (H, twice) = contrast.Z, contrast.weight, contrast.once_and_twice
     k = columns(slice(0, 1)).shape[1]
 

@@ -196,7 +196,7 @@ def moments_by_rows(
 def without_untestable(
     U: Array, S: Array, raw: Array, kurtosis: Array, most_explained: float = MOST_EXPLAINED
 ) -> Moments:
-    """Without the columns that are nearly explained; those of infinite kurtosis are none either."""
+    """Without the columns that are nearly explained, or whose kurtosis is infinite."""
     size = np.einsum("bkk->bk", raw)
     is_testable = np.einsum("bkk->bk", S) > (1 - most_explained) * size
     is_testable &= np.isfinite(kurtosis)

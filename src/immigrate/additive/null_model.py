@@ -239,7 +239,7 @@ def rough_features(model: NullModel) -> frozenset[int]:
 def score_beside(
     design: Design, feature: int, C: ColumnsOn, G: ColumnsOn, contrasts: Sequence[Contrast]
 ) -> float:
-    """The smallest log p of the score of columns C of a feature, cleared of columns G, by logit."""
+    """The smallest log p, over logits, of the score of columns C of a feature beside columns G."""
     first = contrasts[0]
     if not isinstance(first, EstimatedContrast):
         moments = moments_by_rows(C, G, known(contrasts), design.run)

@@ -85,9 +85,14 @@ def low_columns(design: Design, terms: Codes, k: int | None = None) -> Mask:
 
 
 def combined_log_p(forms: list[FormResult]) -> Array:
-    """One log p per term and label set from all forms of all contrasts: (b, d)."""
+    """One log p per term and label set from all forms of all contrasts: (b, d).
+
+    NaN for a term of which no form could be tested.
+    """
     log_p = np.concatenate([form.log_p for form in forms])
-    return cauchy_combination(log_p, np.concatenate([form.weight for form in forms]))
+    weight = np.concatenate([form.weight for form in forms])
+    combined = cauchy_combination(log_p, weight)
+    return np.where(np.any(weight > 0, axis=0), combined, np.nan)
 
 
 def kernel_log_p(U: Array, S: Array, kurtosis: Array | float = 0.0) -> Array:
@@ -98,7 +103,8 @@ def kernel_log_p(U: Array, S: Array, kurtosis: Array | float = 0.0) -> Array:
     q = np.sum(U**2, axis=1)
     log_p = log_three_moment_tail(q, moments)
     added = np.zeros_like(log_p)
-    few = np.flatnonzero(np.any(kurtosis > np.zeros(S.shape[:2]), axis=1))
+    kurtosis = np.broadcast_to(kurtosis, S.shape[:2])
+    few = np.flatnonzero(np.any(kurtosis > 0, axis=1))
     if len(few):
         own = tuple(moment[few] for moment in moments)
         added[few] = log_three_moment_tail(q[few], widened(own, kurtosis[few])) - log_p[few]

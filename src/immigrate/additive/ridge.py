@@ -166,13 +166,13 @@ def folds_of(design: Design) -> Array:
     return fold_weights(*_in_folds(design))
 
 
-def _in_folds(design: Design) -> tuple[Codes, Codes, Array, list[bool]]:
+def _in_folds(design: Design) -> tuple[Codes, Codes, Array, list[bool], Array]:
     """What the order of samples depends on."""
     codes: Codes = np.array([levels.code for levels in design.levels], dtype=np.int32)
     codes = codes.reshape(-1, len(design.weight)).T
     # On a circle no level is the first one.
     ignores_order = [one.is_nominal or one.is_circular for one in design.levels]
-    return codes, design.outcome.strata, design.weight, ignores_order
+    return codes, design.outcome.strata, design.weight, ignores_order, design.outcome.Y[:, 0]
 
 
 def sample_order(design: Design) -> Codes:
@@ -319,22 +319,33 @@ def _level_keys(code: Codes, y: Codes, weight: Array) -> Keys:
     return _mixed(_mixed(counts).sum(axis=1, dtype=np.uint64))
 
 
-def row_order(codes: Codes, y: Codes, weight: Array, is_nominal: Sequence[bool]) -> Codes:
-    """Samples class by class, shuffled by what is in them."""
+def row_order(
+    codes: Codes,
+    y: Codes,
+    weight: Array,
+    is_nominal: Sequence[bool],
+    values: Array | None = None,
+) -> Codes:
+    """Samples class by class, shuffled by what is in them; `values` tell equal rows apart."""
     keys = row_keys(codes, y, weight, is_nominal)
     # Equal rows, or different rows that happen to have one key: then their codes decide.
     if len(np.unique(keys)) < len(keys):
-        return np.lexsort((*codes.T, keys, y))
+        ties = codes.T if values is None else (values, *codes.T)
+        return np.lexsort((*ties, keys, y))
     return np.lexsort((keys, y))
 
 
 def fold_weights(
-    codes: Codes, y: Codes, weight: Array, is_nominal: Sequence[bool] | None = None
+    codes: Codes,
+    y: Codes,
+    weight: Array,
+    is_nominal: Sequence[bool] | None = None,
+    values: Array | None = None,
 ) -> Array:
     """How much of each sample's weight is in each fold: (n, 5), rows sum to `weight`."""
     if is_nominal is None:
         is_nominal = [False] * codes.shape[1]
-    order = row_order(codes, y, weight, is_nominal)
+    order = row_order(codes, y, weight, is_nominal, values)
     # Weights that sum to less than the number of samples would all fall on one interval.
     lengths = weight[order] / min(1.0, weight.mean())
     # Each class starts with the first fold, so that the names of the classes do not matter.

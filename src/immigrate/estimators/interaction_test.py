@@ -14,7 +14,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.additive.design import table_design
-from immigrate.additive.null_model import null_model
+from immigrate.additive.families import outcome_of
+from immigrate.additive.null_model import NullModel, null_model
+from immigrate.additive.typos import typos_of
 from immigrate.checks import (
     FROM_DTYPE,
     check_count,
@@ -30,11 +32,16 @@ from immigrate.interactions.findings import Findings, findings_of
 from immigrate.interactions.pair_effect import PairEffect, pair_effect
 from immigrate.interactions.question import halves, question_of
 from immigrate.interactions.search import Search, predicted_duration, silent, tested_terms
-from immigrate.interactions.words import methods_paragraph, of_the_null_model, plain_summary
+from immigrate.interactions.words import (
+    far_away,
+    methods_paragraph,
+    of_the_null_model,
+    plain_summary,
+)
 from immigrate.kernels.threads import one_blas_thread
 from immigrate.kinds.circular import chosen_periods
 from immigrate.outcomes import check_class_sizes
-from immigrate.progress import Run, fitting, print_line, report_progress
+from immigrate.progress import Run, fitting, print_line, report_progress, warn_user
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Table, read_training_table
 from immigrate.table.weights import refuse_repeated, sample_counts
@@ -130,6 +137,9 @@ class InteractionTest(StoredEstimator):
         `deviance_explained` on held-out samples, fitted `means`.
     n_tests_ : int
         Number of terms tested, listed or not.
+    notes_ : list of str
+        Sentences on features and terms that could not be tested, which have no p-value and do not
+        count, and on numbers of the target that are rather typing errors.
     classes_ : ndarray
         Class labels; absent if the label is a number.
     column_reader_ : Reader
@@ -315,6 +325,7 @@ class InteractionTest(StoredEstimator):
             detectable_size=self.detectable_size_,
             effects=self._effect_source,
             parameters=self._fitted_as,
+            notes=self.notes_,
         )
         return plain_summary(found) if style == "plain" else methods_paragraph(found)
 
@@ -373,7 +384,7 @@ class InteractionTest(StoredEstimator):
             run=run,
             say=say,
         )
-        held_out = None
+        held_out, notes = None, list[str]()
         if self.split is not None:
             table, held_out = halves(table, float(self.split))
         # Not around fit, where it would stand between the user's line and a warning.
@@ -384,6 +395,12 @@ class InteractionTest(StoredEstimator):
                 announce("InteractionTest", duration.seconds, duration.advice)
             run.stage = "null model"
             null = null_model(design)
+            if table.outcome.numbers is not None:
+                table, null, notes = without_typos(table, null)
+                if held_out is not None:
+                    own = null_model(table_design(held_out, adjusted=search.question.adjusted))
+                    held_out, _, more = without_typos(held_out, own)
+                    notes += more
             if self.verbose:
                 say(of_the_null_model(null))
             terms = tested_terms(search, null)
@@ -391,10 +408,10 @@ class InteractionTest(StoredEstimator):
             features = feature_evidence(search, null)
             run.stage = "sizes of effects"
             parameters = {name: getattr(self, name) for name in REMEMBERED}
-            found = findings_of(search, null, terms, features, table, held_out, parameters)
+            found = findings_of(search, null, terms, features, table, held_out, parameters, notes)
         self.table_, self.selected_, self.features_ = found.table, found.selected, found.features
         self.additive_model_, self.n_tests_ = found.additive_model, found.n_tests
-        self.detectable_size_ = found.detectable_size
+        self.detectable_size_, self.notes_ = found.detectable_size, found.notes
         self._effect_source, self._fitted_as = found.effects, parameters
 
     def _say(self, text: str) -> None:
@@ -406,6 +423,20 @@ class InteractionTest(StoredEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def without_typos(table: Table, null: NullModel) -> tuple[Table, NullModel, list[str]]:
+    """A table of numbers without typing errors, its null model, and a sentence on each error."""
+    numbers = np.asarray(table.outcome.numbers, dtype=np.float64)
+    found = typos_of(null, numbers)
+    if not len(found.rows):
+        return table, null, []
+    notes = [far_away(*one) for one in zip(numbers[found.rows], found.n_deviations)]
+    for note in notes:
+        warn_user(f"{note}.", UserWarning)
+    table = replace(table, outcome=table.outcome.with_numbers(found.rows, found.values))
+    outcome = outcome_of(table.outcome, null.design.weight)
+    return table, null_model(replace(null.design, outcome=outcome)), notes
 
 
 def fitted_on_table(test: InteractionTest, table: Table) -> InteractionTest:

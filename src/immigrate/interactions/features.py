@@ -39,7 +39,7 @@ from immigrate.additive.residuals import shares_left
 from immigrate.additive.rows import LazyColumns, Rows, block_sum, row_sum, transposed_product
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.interactions.adjustments import PValues
+from immigrate.interactions.adjustments import Adjustment, PValues
 from immigrate.interactions.search import Search
 from immigrate.interactions.statistics import term_results
 
@@ -96,10 +96,17 @@ def feature_evidence(search: Search, model: NullModel) -> FeatureEvidence:
         step = first_order(moments, penalty, contrasts)
         effects.forms[:, is_in], effects.gain[is_in] = step.forms, step.gain
     adjustment = search.adjustment.for_features or search.adjustment
-    adjusted = (adjustment.log_adjusted(PValues(alone)), adjustment.log_adjusted(PValues(given)))
+    adjusted = (_adjusted(adjustment, alone), _adjusted(adjustment, given))
     is_alone, is_given = adjusted[0] <= np.log(search.alpha), adjusted[1] <= np.log(search.alpha)
     shown = (is_alone, is_alone | is_given)
     return FeatureEvidence(design.tested, alone, given, effects, *adjusted, *shown, contrasts)
+
+
+def _adjusted(adjustment: Adjustment, log_p: Array) -> Array:
+    """Adjusted p-values of the features that could be tested, NaN for the others."""
+    is_known, adjusted = ~np.isnan(log_p), np.full(len(log_p), np.nan)
+    adjusted[is_known] = adjustment.log_adjusted(PValues(log_p[is_known]))
+    return adjusted
 
 
 def evidence_without(
@@ -172,8 +179,8 @@ def cleared_without(
 ) -> Cleared:
     """Functions of a feature, cleared of the columns of all others.
 
-    What the feature itself takes out of samples is given back: R_o = R + P A P'W with P = Z H_a and
-    A = H_aa^-1, so that what is left of every sample follows from what the whole model leaves.
+    What the feature itself takes out of samples is given back: R_o = R + P A P'W with P = Z H_a
+    and A = H_aa^-1, so that what is left of a sample follows from what the whole model leaves.
     """
     design, Z, weight, is_out = model.design, model.Z, model.design.weight, one.is_out
     A = np.linalg.inv(H[np.ix_(is_out, is_out)])

@@ -6,7 +6,7 @@ have names. Effects of what was found are measured by one model that holds all o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -25,14 +25,22 @@ from immigrate.additive.null_model import AdditiveModel, NullModel, fitted_on
 from immigrate.additive.sizes import Sizes
 from immigrate.arrays import Array, Mask
 from immigrate.interactions.features import FeatureEvidence
+from immigrate.interactions.question import ORDER_NAMES
 from immigrate.interactions.search import (
     MOST_FOUND,
     MOST_FOUND_COLUMNS_PER_SAMPLE,
     MOST_LISTED,
+    Round,
     Search,
     TermEvidence,
 )
-from immigrate.interactions.words import Side, feature_direction, outcome_words, pair_direction
+from immigrate.interactions.words import (
+    Side,
+    cannot_be_tested,
+    feature_direction,
+    outcome_words,
+    pair_direction,
+)
 from immigrate.table import Table
 
 SIZES = ("size", "size_low", "size_high")
@@ -58,6 +66,8 @@ class Findings:
         What further effects are measured with.
     parameters : dict
         Those of `InteractionTest` with which it was fitted.
+    notes : list of str
+        Sentences on what was not tested, or not taken as it was given.
     """
 
     table: pd.DataFrame
@@ -68,6 +78,7 @@ class Findings:
     detectable_size: float
     effects: EffectSource
     parameters: Mapping[str, Any]
+    notes: list[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +209,7 @@ def findings_of(
     table: Table,
     held_out: Table | None,
     parameters: Mapping[str, Any],
+    notes: Sequence[str] = (),
 ) -> Findings:
     """The tables of a test; effects are those of the samples `held_out`, where there are any."""
     design, n_tests = null.design, terms.first.n_tests
@@ -227,7 +239,22 @@ def findings_of(
         # One more pair hardly moves the choice, and choosing is most of the work.
         replace(source, strength=effects.model.strength),
         parameters,
+        [*notes, *untested_notes(terms.first, features, names)],
     )
+
+
+def untested_notes(
+    first: Round, features: FeatureEvidence, names: NDArray[np.object_]
+) -> Iterator[str]:
+    """One sentence each on features and on terms that could not be tested, which are named."""
+    untested = [names[a] for a in features.features[np.isnan(features.log_p)]]
+    if untested:
+        yield cannot_be_tested("feature", untested, len(features.features))
+    if first.n_untested:
+        is_none = first.is_exact & np.isnan(first.log_p)
+        terms = [" × ".join(map(str, names[term])) for term in first.terms[is_none]]
+        n_all = first.n_tests + first.n_untested
+        yield cannot_be_tested(ORDER_NAMES[first.terms.shape[1]], terms, n_all)
 
 
 def measurable_terms(design: Design, found: list[Term]) -> list[Term]:

@@ -187,7 +187,10 @@ class Scan:
         return ScreenedTerms(
             terms=np.column_stack([left.terms[index[0]], right.terms[index[1]]]),
             statistic=np.mean([form.kernel[index] / mean[index] for form in forms], axis=0),
-            log_p=combined_log_p([null.results(form, index, order) for form in forms]),
+            # What cannot be tested comes last; its exact p-value says so.
+            log_p=np.nan_to_num(
+                combined_log_p([null.results(form, index, order) for form in forms])
+            ),
         )
 
 

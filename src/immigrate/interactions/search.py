@@ -85,6 +85,8 @@ class Round:
     is_exact : ndarray of shape (t,)
     n_tests : int
         All terms that were tested, listed or not.
+    n_untested : int
+        Those that could not be tested, whose p-values are NaN.
     smallest_null_log_p : ndarray of shape (n_draws,)
     effects : FirstOrder
         Of the terms with an exact p-value; empty where they were not asked for.
@@ -95,6 +97,7 @@ class Round:
     log_p: Array
     is_exact: Mask
     n_tests: int
+    n_untested: int
     smallest_null_log_p: Array
     effects: FirstOrder
 
@@ -104,9 +107,10 @@ class Round:
         `n_found` terms that are not in this round any more were found before.
         """
         adjusted = np.full(len(self.log_p), np.nan)
-        exact = self.log_p[self.is_exact]
+        is_known = self.is_exact & ~np.isnan(self.log_p)
+        exact = self.log_p[is_known]
         p_values = PValues(exact, self.n_tests, self.smallest_null_log_p, n_found)
-        adjusted[self.is_exact] = adjustment.log_adjusted(p_values)
+        adjusted[is_known] = adjustment.log_adjusted(p_values)
         return adjusted
 
 
@@ -182,8 +186,10 @@ def first_round(search: Search, model: NullModel, question: Question) -> Round:
 
 def _round_of(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) -> Round:
     """The terms in order of evidence, those with an exact p-value first."""
-    # The last key is the first to count: exact p-values come before approximate ones.
+    # The last key is the first to count: exact p-values come before approximate ones, and those
+    # that are NaN last among them.
     order = np.lexsort((result.log_p, ~is_exact))
+    n_untested = int(np.isnan(result.log_p).sum())
     effects = result.effects
     own = order[: len(effects.gain)]
     return Round(
@@ -191,7 +197,8 @@ def _round_of(terms: Codes, result: TermResult, is_exact: Mask, n_tests: int) ->
         statistic=result.statistic[order],
         log_p=result.log_p[order],
         is_exact=is_exact[order],
-        n_tests=n_tests,
+        n_tests=n_tests - n_untested,
+        n_untested=n_untested,
         smallest_null_log_p=result.smallest_null_log_p,
         effects=FirstOrder(effects.forms[:, own], effects.gain[own]),
     )
@@ -205,7 +212,8 @@ def one_by_one(search: Search, model: NullModel, tested: Round) -> tuple[list[Fo
     """
     found: list[Found] = []
     n_columns = model.Z.shape[1]
-    while len(tested.terms) and tested.is_exact[0]:
+    # Sorted by evidence, so that NaN at the head means that nothing could be tested.
+    while len(tested.terms) and tested.is_exact[0] and not np.isnan(tested.log_p[0]):
         adjusted = float(tested.log_p_adjusted(search.adjustment, len(found))[0])
         # The list is sorted: if the first is not significant, none is.
         if adjusted > np.log(search.alpha) + ROUNDING:
@@ -227,7 +235,8 @@ def one_by_one(search: Search, model: NullModel, tested: Round) -> tuple[list[Fo
             break
         # Approximate p-values are not computed again: these terms cannot be found any more.
         is_left = tested.is_exact & (np.arange(len(tested.terms)) > 0)
-        terms, n_left = tested.terms[is_left], tested.n_tests - 1
+        # All that are left, those that could not be tested before as well.
+        terms, n_left = tested.terms[is_left], tested.n_tests + tested.n_untested - 1
         if not len(terms):
             break
         # The term that was found is no test any more; all others still count, listed or not.

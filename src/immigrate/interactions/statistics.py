@@ -50,7 +50,7 @@ class TermResult:
     statistic : ndarray of shape (n_terms,)
         U'U over its null mean, averaged over the contrasts: about 1 without interaction.
     log_p : ndarray of shape (n_terms,)
-        Natural logarithm of the p-value.
+        Natural logarithm of the p-value; NaN where no form could be tested.
     smallest_null_log_p : ndarray of shape (n_draws,)
         The smallest log p over all terms for each label set drawn from the null model.
     effects : FirstOrder
@@ -115,7 +115,8 @@ def term_results(
             square = np.sum(one.U[:, kernel, 0] ** 2, axis=1) / np.where(mean > 0, mean, 1.0)
             statistic[block] += square / len(moments)
         log_p[block] = combined[:, 0]
-        smallest = np.minimum(smallest, combined[:, 1:].min(axis=0))
+        # Of terms that could be tested: `fmin` passes over NaN.
+        smallest = np.fmin(smallest, np.fmin.reduce(combined[:, 1:], axis=0))
         if with_effects:
             penalty = column_penalty(data, terms[block], squares / data.n)
             step = first_order(moments, penalty, contrasts)

@@ -7,7 +7,7 @@ gives the sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,8 @@ from immigrate.outcomes import Labels
 if TYPE_CHECKING:
     from immigrate.interactions.findings import Findings
 
+MOST_UNTESTED = 5
+"""Features or terms that could not be tested and are named."""
 MOST_CELLS = 3
 """Levels, or pairs of levels, that a sentence names."""
 MOST_NAMED = 20
@@ -347,6 +349,35 @@ def of_the_null_model(model: AdditiveModel) -> str:
     )
 
 
+def cannot_be_tested(kind: str, names: Sequence[str], n_all: int) -> str:
+    """What was left out of the tests, and why.
+
+    Examples
+    --------
+    >>> from immigrate.interactions.words import cannot_be_tested
+    >>> print(cannot_be_tested("pair", ["site × batch"], 3))
+    1 of 3 pairs could not be tested (site × batch): the samples leave nothing to tell its effect \
+from that of other columns, or to estimate its variance from
+    """
+    listed = ", ".join(names[:MOST_UNTESTED])
+    more = f" and {len(names) - MOST_UNTESTED} more" if len(names) > MOST_UNTESTED else ""
+    its = "its" if len(names) == 1 else "their"
+    return (
+        f"{len(names)} of {counted(n_all, kind)} could not be tested ({listed}{more}): the "
+        f"samples leave nothing to tell {its} effect from that of other columns, or to estimate "
+        f"{its} variance from"
+    )
+
+
+def far_away(value: float, n_deviations: float) -> str:
+    """A number that counts as another one."""
+    return (
+        f"One value of the target, {value:g}, lies {n_deviations:,.0f} standard deviations from "
+        "what the features say, and no other is near it. It counts as 2; if it is a typing error, "
+        "correct it"
+    )
+
+
 def of_power(detectable_size: float) -> str:
     """Which effect would have been found where none was."""
     return (
@@ -370,7 +401,8 @@ def of_level(adjustment: Adjustment, alpha: float) -> str:
 
 def plain_summary(found: Findings) -> str:
     """The answer: which features, which terms, how sure, how large and which way."""
-    return "\n".join([*_of_features(found), *_of_terms(found), *_of_the_measures(found)])
+    notes = [f"{note}." for note in found.notes]
+    return "\n".join([*_of_features(found), *_of_terms(found), *notes, *_of_the_measures(found)])
 
 
 def _of_features(found: Findings) -> Iterator[str]:
@@ -397,7 +429,9 @@ def _of_terms(found: Findings) -> Iterator[str]:
     order, selected = found.parameters["order"], found.selected
     tested = f"{found.n_tests} {ORDER_NAMES[order]}{'s' * (found.n_tests != 1)}"
     if not len(selected):
-        yield f"Which act together: none detected among {tested}."
+        nothing = found.n_tests or not len(found.table)
+        answer = f"none detected among {tested}" if nothing else "none could be tested"
+        yield f"Which act together: {answer}."
         if order == 2 and found.n_tests:
             yield f"  {of_power(found.detectable_size)}"
         return

@@ -57,6 +57,12 @@ class Labels:
             return self.numbers
         return np.array([str(one) for one in self.classes], dtype=object)[self.codes]
 
+    def with_numbers(self, rows: Codes, values: Array) -> Labels:
+        """The same with other numbers for some of the samples."""
+        numbers = np.array(self.numbers, dtype=np.float64)
+        numbers[rows] = values
+        return replace(self, numbers=numbers)
+
     def rows(self, chosen: Codes | Mask) -> Labels:
         """Those of some of the samples."""
         numbers = None if self.numbers is None else self.numbers[chosen]
