@@ -1,11 +1,11 @@
 """Error and power of the test of pairs where the outcome is a number, from 24 rows up.
 
-    python benchmarks/detection/numbers.py --replicates 400 --what error
-    python benchmarks/detection/numbers.py --replicates 200 --what power
-    python benchmarks/detection/numbers.py --summary
+    python benchmarks/detection/number_outcomes.py --replicates 400 --what error
+    python benchmarks/detection/number_outcomes.py --replicates 200 --what power
+    python benchmarks/detection/number_outcomes.py --summary
 
-Rows go to ``build/numbers.csv`` as soon as they are there, and what is there is not run again; the
-means go to ``results/numbers.csv`` with ``--summary``. Seeds depend on design, noise, size and
+Rows go to ``build/number_outcomes.csv`` as soon as they are there, and what is there is not run again; the
+means go to ``results/number_outcomes.csv`` with ``--summary``. Seeds depend on design, noise, size and
 replicate only. Beside the test stands the F-test of the products of dummies, or of the features
 themselves where they are numbers, by Holm's method: right where noise is normal and equal.
 """
@@ -29,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from immigrate import InteractionTest
 
-ROWS = Path(__file__).parents[2] / "build" / "numbers.csv"
-RESULTS = Path(__file__).parent / "results" / "numbers.csv"
+ROWS = Path(__file__).parents[2] / "build" / "number_outcomes.csv"
+RESULTS = Path(__file__).parent / "results" / "number_outcomes.csv"
 FIELDS = ("what", "design", "noise", "n", "replicate", "test", "F-test")
 ALPHA = 0.05
 LEVELS = (2, 3, 3)
