@@ -160,12 +160,17 @@ def test_levels_with_few_samples_are_one_group_beside_the_common_ones():
 
 
 def test_samples_per_level_are_counted_by_weight():
-    x = np.arange(40.0) % 8  # five for each level
+    x = np.arange(40.0) % 8  # five for each level, too few to tell but one of them apart
     once, twice = (
         feature_phi(feature_levels(x, np.full(40, weight), is_nominal=True))
         for weight in (1.0, 2.0)
     )
-    assert (len(once), len(twice)) == (0, 7)
+    assert (len(once), len(twice)) == (1, 7)
+
+
+def test_a_feature_with_a_level_for_nearly_every_sample_has_no_products():
+    x = np.arange(40.0) // 2
+    assert len(feature_phi(feature_levels(x, np.ones(40), is_nominal=True))) == 0
 
 
 @pytest.mark.parametrize("n_levels", [9, 10, 11, 30])

@@ -11,7 +11,7 @@ from immigrate.additive.effects import effect_model
 from immigrate.additive.families import NUMBERS, against_others, number_outcome
 from immigrate.additive.moments import Contrast, Moments
 from immigrate.additive.null_model import fitted_on, null_model
-from immigrate.additive.residuals import estimated_contrasts
+from immigrate.additive.residuals import estimated_contrast
 from immigrate.additive.ridge import INTERCEPT_PENALTY
 from immigrate.additive.sizes import first_order, sizes_of
 from immigrate.additive.surfaces import shown_levels, surface
@@ -66,23 +66,29 @@ def test_the_size_of_two_classes_is_that_of_their_logit(n_logits):
     assert logit_metric(against_others(n_logits)).shape == (n_logits, n_logits)
 
 
-def test_covariance_of_a_number_is_that_of_the_dense_definition():
+def test_variances_of_a_number_are_those_of_the_dense_definition():
     rng = np.random.default_rng(0)
     n, m = 60, 7
     Z = np.column_stack([np.ones(n), rng.normal(size=(n, m - 1))])
     weight = rng.integers(1, 4, n).astype(float)
     penalty = rng.uniform(0, 5, m)
     mu, Y = rng.normal(size=(n, 1)), rng.normal(size=(n, 1, 1))
-    contrast = estimated_contrasts(Z, Y, mu, weight, penalty, NUMBERS)[0]
+    contrast = estimated_contrast(Z, Y, mu, weight, penalty, NUMBERS)
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
     H = np.linalg.inv(Z.T @ (weight[:, None] * Z) + np.diag(penalty))
     cleaning = np.eye(n) - Z @ H @ (Z.T * weight)
     r = cleaning @ (Y[:, 0, 0] - mu[:, 0])
     np.testing.assert_allclose(contrast.residual[:, 0], weight * r, atol=1e-12)
-    omega = contrast.variance / weight
-    dense = (np.diag(weight) @ cleaning) @ np.diag(omega / weight) @ (cleaning.T @ np.diag(weight))
-    own = np.diag(contrast.variance) - contrast.explained.F.T @ contrast.explained.F
-    np.testing.assert_allclose(own + contrast.added.F.T @ contrast.added.F, dense, atol=1e-10)
+    # What is left of a sample of weight two is what is left of each of two samples.
+    copies = np.repeat(np.arange(n), weight.astype(int))
+    written_out = np.eye(len(copies)) - Z[copies] @ H @ Z[copies].T
+    left = np.diag(written_out @ written_out)[np.unique(copies, return_index=True)[1]]
+    np.testing.assert_allclose(contrast.left, left, atol=1e-12)
+    omega = r**2 / left
+    mean = np.sum(weight * r**2) / np.sum(weight * left)
+    np.testing.assert_allclose(
+        contrast.variance, weight * np.where(left >= 0.3, omega, mean), atol=1e-12
+    )
 
 
 def test_variances_of_a_number_are_unbiased_where_they_are_equal():
@@ -90,7 +96,7 @@ def test_variances_of_a_number_are_unbiased_where_they_are_equal():
     Z = np.column_stack([np.ones(80), rng.normal(size=(80, 12))])
     fit = (np.zeros((80, 1)), np.ones(80), np.full(13, 2.0), NUMBERS)
     labels = [rng.normal(size=(80, 1, 1)) for _ in range(400)]
-    variances = [estimated_contrasts(Z, Y, *fit)[0].variance for Y in labels]
+    variances = [estimated_contrast(Z, Y, *fit).variance for Y in labels]
     np.testing.assert_allclose(np.mean(variances, axis=0), 1.0, atol=0.35)
     assert abs(np.mean(variances) - 1) < 0.02
 
@@ -137,7 +143,8 @@ def test_a_copy_adds_nothing_to_the_feature_it_copies():
     y = (rng.random(300) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
     evidence = evidence_of(encoded(X, y))
     assert np.exp(evidence.log_p[:2]).max() < 1e-10
-    assert np.exp(evidence.log_p_given_others[:2]).min() > 0.01
+    # Nothing is left of either beside the other: there is no p-value.
+    assert np.isnan(evidence.log_p_given_others[:2]).all()
 
 
 def test_a_surface_is_the_contribution_of_the_samples_that_are_there():
@@ -319,10 +326,10 @@ def test_one_step_of_newton_is_that_of_a_weak_ridge():
     rng = np.random.default_rng(0)
     root = rng.normal(size=(3, 5))
     S, U, penalty = root @ root.T, rng.normal(size=3), np.array([0.3, 0.4, 0.5])
-    moments = Moments(U[None, :, None], S[None], S[None])
+    moments = Moments(U[None, :, None], S[None], S[None], np.zeros((1, 3)))
     nothing = np.empty((0, 40))
     variance = rng.uniform(0.1, 0.3, 40)
-    contrast = Contrast(nothing.T, variance, variance, 1.0, nothing, nothing, dispersion=1.0)
+    contrast = Contrast(nothing.T, variance, share_left=1.0, dispersion=1.0)
     found = first_order([moments], penalty[None], [contrast])
     inverse = np.linalg.inv(S + np.diag(penalty))
     b, K, M = inverse @ U, inverse @ S @ inverse, S / variance.sum()

@@ -6,22 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from immigrate.additive.moments import Contrast
+from immigrate.additive.estimated import EstimatedContrast
+from immigrate.additive.moments import KnownContrast, Matrix
 from immigrate.interactions.findings import detectable_size
 
 
 def contrast(variance, share_left=0.8, dispersion=1.0, is_estimated=False):
     n, nothing = len(variance), np.empty((0, len(variance)))
-    return Contrast(
-        np.zeros((n, 1)),
-        variance,
-        variance,
-        share_left,
-        nothing,
-        nothing,
-        dispersion,
-        is_estimated,
-    )
+    own = (np.zeros((n, 1)), variance, share_left, dispersion)
+    if is_estimated:
+        return EstimatedContrast(*own, nothing.T, np.ones(n), np.ones(n), nothing, nothing)
+    return KnownContrast(*own, variance, Matrix(nothing))
 
 
 @pytest.mark.parametrize("n_tests", [1, 105])

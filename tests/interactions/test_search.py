@@ -53,6 +53,7 @@ def test_all_terms_within_the_level_are_found_at_once():
         np.log(p),
         everything,
         4,
+        0,
         np.empty(0),
         FirstOrder(np.zeros((4, 4)), np.zeros(4)),
     )

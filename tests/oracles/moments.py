@@ -15,11 +15,8 @@ def raw_covariance(A, contrast):
 
 
 def explained_covariance(A, contrast):
-    """(AF')(AF')' - (AG')(AG')', the part that the refit of the null model takes out of A'r."""
-    explained, added = (
-        one.covariance(one.partial(A, ALL)) for one in (contrast.explained, contrast.added)
-    )
-    return explained - added
+    """(AF')(AF')', the part that the refit of the null model takes out of A'r."""
+    return contrast.explained.covariance(contrast.explained.partial(A, ALL))
 
 
 def cleared_moments(C, G, contrast):

@@ -25,6 +25,8 @@ MOST_EXPLAINED = 0.99
 """A column or direction of which main effects explain more has no interaction left to show,
 only what the ridge left behind."""
 
+# Excess kurtosis of a column of U beyond which one or two samples decide it.
+LARGEST_KURTOSIS = 1.0
 # Columns and main effects of a feature, more or less.
 USUAL_COLUMNS = 48
 # Of the size of a main-effect column; below that nothing of it is left to take out.
@@ -111,7 +113,7 @@ def known(contrasts: Sequence[Contrast]) -> list[KnownContrast]:
 class Moments:
     """U = C'r of each term and its null covariance S, zero for columns that cannot be tested.
 
-    `raw` is what S would be, were nothing cleared: CVC'. `kurtosis` is the fourth cumulant of each
+    `raw` is what S would be, were nothing cleared: CVC'. `kurtosis` is the excess kurtosis of each
     column of U, which says how few samples decide it. Directions of which more than the share
     `most_explained` is cleared away do not count; `is_used` says which columns can be tested.
     """
@@ -196,11 +198,14 @@ def moments_by_rows(
 def without_untestable(
     U: Array, S: Array, raw: Array, kurtosis: Array, most_explained: float = MOST_EXPLAINED
 ) -> Moments:
-    """Without the columns that are nearly explained, or whose kurtosis is infinite."""
+    """Without the columns that are nearly explained, or that one or two samples decide.
+
+    `kurtosis` are the fourth cumulants of the columns of U.
+    """
     size = np.einsum("bkk->bk", raw)
     is_testable = np.einsum("bkk->bk", S) > (1 - most_explained) * size
-    is_testable &= np.isfinite(kurtosis)
+    is_testable &= kurtosis <= LARGEST_KURTOSIS * size**2
     is_block = is_testable[:, :, None] & is_testable[:, None, :]
-    kurtosis = np.where(is_testable, kurtosis, 0.0)
+    kurtosis = np.where(is_testable, kurtosis, 0.0) / np.where(is_testable, size, 1.0) ** 2
     U, S, raw = U * is_testable[:, :, None], S * is_block, raw * is_block
     return Moments(U, S, raw, kurtosis, most_explained)

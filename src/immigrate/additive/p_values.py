@@ -30,8 +30,8 @@ SMALLEST_RELATIVE_EIGENVALUE = 1e-6
 SMALLEST_DIRECT_P = 1e-290
 FRACTION_DEPTH = 8
 NEWTON_STEPS, BISECTIONS = 12, 60
-# The Cauchy score of a p-value near 1 would veto the evidence of other forms.
-LARGEST_P = 0.9
+# A p-value of exactly 1 has an infinite Cauchy score that would veto any other evidence.
+LARGEST_P = 0.999
 # P-values above this are those of the body of the distribution.
 BODY_STARTS_AT = 0.2
 # Below this tan(pi (1/2 - p)) = 1 / (pi p) to machine precision.
@@ -103,7 +103,8 @@ def kernel_log_p(U: Array, S: Array, kurtosis: Array | float = 0.0) -> Array:
     q = np.sum(U**2, axis=1)
     log_p = log_three_moment_tail(q, moments)
     added = np.zeros_like(log_p)
-    kurtosis = np.broadcast_to(kurtosis, S.shape[:2])
+    # In the units of U, as the variances are.
+    kurtosis = kurtosis * np.einsum("bkk->bk", S) ** 2
     few = np.flatnonzero(np.any(kurtosis > 0, axis=1))
     if len(few):
         own = tuple(moment[few] for moment in moments)
@@ -139,11 +140,10 @@ def score_log_p(
 ) -> Array:
     """Log p of U'S^-1 U against chi2, of fewer degrees of freedom where few samples decide."""
     T = whitening(S, raw, most_explained)
-    df, diagonal = np.any(T != 0, axis=2).sum(axis=1)[:, None], np.einsum("bkk->bk", S)
-    # In units of the variances of the columns, all moments are the number of directions.
-    relative = kurtosis / np.where(diagonal > 0, diagonal, np.inf) ** 2
+    df = np.any(T != 0, axis=2).sum(axis=1)[:, None]
+    # In units of the variances of the columns all moments are the number of directions.
     k = np.maximum(df, 1).astype(np.float64)
-    _, second, _ = widened((k, k, k), relative)
+    _, second, _ = widened((k, k, k), np.broadcast_to(kurtosis, S.shape[:2]))
     whitened = np.matmul(T, U)  # (b, k, d)
     square, share = np.sum(whitened**2, axis=1), k / second
     return np.where(df > 0, log_chi2_tail(share * square, share * k), 0.0)
@@ -250,8 +250,9 @@ def log_saddlepoint_tail(q: Array, eigenvalues: Array) -> Array:
 
 def log_f_tail(x: Array, df: Array, residual_df: Array) -> Array:
     """Log P(F > x) of Fisher's F, finite however far out x is."""
-    a, b = np.broadcast_arrays(np.asarray(residual_df) / 2.0, np.asarray(df) / 2.0)
-    share = a / (a + b * np.maximum(x, 0.0))
+    halves = np.asarray(residual_df) / 2.0, np.asarray(df) / 2.0
+    a, b, x = np.broadcast_arrays(*halves, np.maximum(x, 0.0))
+    share = a / (a + b * x)
     tail = special.betainc(a, b, share)
     is_far = tail < SMALLEST_DIRECT_P
     log_tail = np.log(np.where(is_far, 1.0, tail))
@@ -308,4 +309,4 @@ def cauchy_combination(log_p: Array, weight: Array | float = 1.0) -> Array:
     log_direct = np.log(0.5 - np.arctan(score) / np.pi)
     log_harmonic_mean = -special.logsumexp(-log_p, axis=0, b=share)
     log_combined = np.where(smallest < np.log(SMALL_P), log_harmonic_mean, log_direct)
-    return np.where(smallest >= np.log(LARGEST_P), smallest, log_combined)
+    return np.where(smallest >= np.log(LARGEST_P), 0.0, log_combined)
