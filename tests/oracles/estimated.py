@@ -101,4 +101,5 @@ def combined(log_p):
     p = np.minimum(np.exp(log_p), 0.999)
     if p.min() >= 0.999:
         return 0.0
-    return np.log(0.5 - np.arctan(np.mean(np.tan(np.pi * (0.5 - p)))) / np.pi)
+    with np.errstate(divide="ignore"):
+        return np.log(0.5 - np.arctan(np.mean(np.tan(np.pi * (0.5 - p)))) / np.pi)
