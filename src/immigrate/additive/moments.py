@@ -98,10 +98,13 @@ class KnownContrast(Contrast):
     explained : Explained
         F, or what stands for it; the null covariance of U is C V C' - (C F')(C F')', rows of C
         being columns.
+    is_noise : bool
+        Whether the residuals are about as large as noise is; else nothing can be tested.
     """
 
     fourth_cumulant: Array
     explained: Explained
+    is_noise: bool = True
 
 
 def known(contrasts: Sequence[Contrast]) -> list[KnownContrast]:
@@ -177,7 +180,8 @@ def cleared(sums: Sums, contrast: KnownContrast) -> Moments:
     slope = np.linalg.solve(inner, S[:, k:, :k])  # (b, m, k)
     U = U[:, :k] - np.matmul(slope.transpose(0, 2, 1), U[:, k:])
     S = S[:, :k, :k] - np.matmul(S[:, :k, k:], slope)
-    return without_untestable(U, S, sums.raw[:, :k, :k], sums.kurtosis)
+    kurtosis = sums.kurtosis if contrast.is_noise else np.full_like(sums.kurtosis, np.inf)
+    return without_untestable(U, S, sums.raw[:, :k, :k], kurtosis)
 
 
 def moments_by_rows(

@@ -28,6 +28,10 @@ from immigrate.additive.rows import Columns, mapped, transposed_product
 from immigrate.arrays import Array
 
 TINY = np.finfo(np.float64).tiny
+# Of what their sum of squares should be over what it is. A model that over-fits comes to 2 or 3;
+# where features, or a pair that was found, separate the classes, thousands are reached, and what
+# is left is what a ridge left.
+LARGEST_SCALE = 10.0
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ def known_contrasts(
                 residual=weight[:, None] * r[:, c] * scale,
                 variance=variance,
                 fourth_cumulant=fourth_cumulant,
+                is_noise=bool(scale[0] ** 2 <= LARGEST_SCALE),
                 share_left=due / raw,
                 dispersion=1.0,
                 explained=explained,

@@ -35,7 +35,7 @@ from immigrate.additive.moments import Contrast, Moments, known, without_untesta
 from immigrate.additive.newton import information_matrix, penalised_inverse
 from immigrate.additive.null_model import EVIDENT_SHARE_IN_REFIT, NullModel, fitted_on
 from immigrate.additive.p_values import FormResult, combined_log_p, form_results, low_columns
-from immigrate.additive.residuals import shares_left
+from immigrate.additive.residuals import LARGEST_SCALE, shares_left
 from immigrate.additive.rows import LazyColumns, Rows, block_sum, row_sum, transposed_product
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes, Mask
@@ -143,8 +143,10 @@ def evidence_without(
         U, raw, S, kurtosis, variance, square = (part[c::n_logits] for part in every)
         # Residuals of an over-fitted model are too small, as in `additive.residuals`.
         due = contrast.share_left * variance
-        U = U * np.sqrt(due / np.maximum(square, TINY))[:, None]
-        kurtosis = np.where(is_copied, np.inf, kurtosis)
+        scale = due / np.maximum(square, TINY)
+        U = U * np.sqrt(scale)[:, None]
+        is_out = is_copied | (scale > LARGEST_SCALE)[:, None]
+        kurtosis = np.where(is_out, np.inf, kurtosis)
         moments.append(without_untestable(U[:, :, None], S, raw, kurtosis, MOST_EXPLAINED))
     return [form_results(one, is_low) for one in moments], moments
 
