@@ -34,7 +34,8 @@ TUNED = {
         "N_SMOOTH": 2,
         "MOST_LEVELS_AS_EIGENVECTORS": 6,
         "MOST_NOMINAL_GROUPS": 10,
-        "FEWEST_SAMPLES_PER_GROUP": 10,
+        "FEWEST_SAMPLES_PER_GROUP": 6,
+        "FEWEST_OF_ALL": 3,
         "MOST_NOMINAL_DUMMIES": 100,
         "LARGEST_Z": 4.0,
         "SQUARE_PENALTY": 4.0,
@@ -51,7 +52,7 @@ TUNED = {
     "interactions.features": {"LIGHTER": 0.1, "MOST_EXPLAINED": 0.95},
     "additive.moments": {
         "MOST_EXPLAINED": 0.99,
-        "LARGEST_KURTOSIS": 0.1,
+        "LARGEST_KURTOSIS": 1.0,
         "SMALLEST_MAIN_EFFECT": 1e-6,
     },
     "additive.p_values": {
@@ -60,7 +61,20 @@ TUNED = {
         "LARGEST_P": 0.999,
         "BODY_STARTS_AT": 0.2,
     },
-    "additive.residuals": {"SMALLEST_SHARE_LEFT": 0.05, "RANK_TOLERANCE": 1e-10},
+    "additive.residuals": {"LARGEST_SCALE": 10.0},
+    # benchmarks/detection/number_outcomes.py
+    "additive.estimated": {
+        "SMALLEST_SHARE_LEFT": 0.3,
+        "FEWEST_FOR_SCORE": 20,
+        "FEWEST_FOR_KERNEL": 60,
+        "FEWEST_LEFT": 1.0,
+        "TAIL_STARTS_AT": 0.01,
+        "SAMPLES_PER_GROUP": 30,
+        "FEWEST_GROUPS": 2,
+        "MOST_GROUPS": 6,
+        "MOST_NOMINAL_GROUPS": 10,
+    },
+    "additive.typos": {"FAR": 20.0, "GAP": 3.0, "CLIPPED_AT": 2.0, "ROUNDS": 20},
     "additive.ridge": {
         "INTERCEPT_PENALTY": 1e-3,
         "CONJUGATE_TOLERANCE": 1e-6,

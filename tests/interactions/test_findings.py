@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from immigrate.additive.estimated import EstimatedContrast
+from immigrate.additive.cleared import EstimatedContrast
 from immigrate.additive.moments import KnownContrast, Matrix
 from immigrate.interactions.findings import detectable_size
 

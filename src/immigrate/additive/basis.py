@@ -51,7 +51,7 @@ MOST_NOMINAL_GROUPS = 10
 # A level with fewer samples belongs to the rest: what a product says about it would rest on a
 # handful of labels. The most common level is told from the rest whatever its size, unless it has
 # next to none: a feature with nearly as many levels as samples has no products at all.
-FEWEST_SAMPLES_PER_GROUP, FEWEST_SAMPLES_OF_ALL = 6, 3
+FEWEST_SAMPLES_PER_GROUP, FEWEST_OF_ALL = 6, 3
 
 MOST_NOMINAL_DUMMIES = 100
 # Beyond this a value of the standardised feature says no more than that it is far out.
@@ -174,18 +174,14 @@ def product_functions(levels: Levels) -> tuple[LevelColumns | None, LevelColumns
         # All contrasts of the most common levels and the rest: those of "same level or not".
         # Levels come with the most common first, so that these are the first ones.
         count = share * levels.n_observed
-        n_common = int(np.sum(count >= FEWEST_SAMPLES_PER_GROUP))
-        if count[0] >= FEWEST_SAMPLES_OF_ALL:
-            n_common = max(n_common, 1)
-        group = np.minimum(np.arange(n_levels), min(n_common, MOST_NOMINAL_GROUPS - 1))
+        n_common = max(np.sum(count >= FEWEST_SAMPLES_PER_GROUP), count[0] >= FEWEST_OF_ALL)
+        group = np.minimum(np.arange(n_levels), min(int(n_common), MOST_NOMINAL_GROUPS - 1))
         share = np.bincount(group, share).astype(np.float64)
         table = _eigenfunctions(np.eye(len(share)), share)[group]
         return LevelColumns(table.__getitem__, n_levels), None
     u = mid_ranks(share)
-    order = np.arange(1.0, N_FUNCTIONS + 1)
-    if levels.is_circular:
-        # Both waves of a harmonic have its order.
-        order = np.ceil(order / 2)
+    # On a circle both waves of a harmonic have its order.
+    order = np.ceil(np.arange(1.0, N_FUNCTIONS + 1) / (2 if levels.is_circular else 1))
     if n_levels <= MOST_LEVELS_AS_EIGENVECTORS:
         # With so few levels cosines are neither uncorrelated nor of unit variance; these are.
         distance = np.abs(u[:, None] - u)

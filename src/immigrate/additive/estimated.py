@@ -31,19 +31,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from immigrate.additive.cleared import Cleared, OnRows
 from immigrate.additive.levels import Levels
-from immigrate.additive.moments import (
-    MOST_EXPLAINED,
-    SMALLEST_MAIN_EFFECT,
-    Contrast,
-    Moments,
-)
+from immigrate.additive.moments import Moments
 from immigrate.additive.p_values import (
     FormResult,
     cauchy_combination,
@@ -51,9 +47,8 @@ from immigrate.additive.p_values import (
     log_ratio_tail,
     whitening,
 )
-from immigrate.additive.rows import ALL, Columns, Rows, added, mapped_rows, row_slices
+from immigrate.additive.rows import Rows
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.progress import ALONE, Run
 
 # A sample of which the fit leaves less says little of its own variance.
 SMALLEST_SHARE_LEFT = 0.3
@@ -67,159 +62,6 @@ TAIL_STARTS_AT = 0.01
 # Groups of ranks, one per so many samples, whose variances are compared.
 SAMPLES_PER_GROUP, FEWEST_GROUPS, MOST_GROUPS, MOST_NOMINAL_GROUPS = 30, 2, 6, 10
 TINY = np.finfo(np.float64).tiny
-
-
-@dataclass(frozen=True, eq=False)
-class EstimatedContrast(Contrast):
-    """Residuals whose variances follow from nothing but themselves.
-
-    The residual is w R e, the variance w omega of the null model alone, and the dispersion the
-    mean of omega.
-
-    Attributes
-    ----------
-    Z : columns (n, m)
-    weight, left : ndarray of shape (n,)
-    information, inverse : ndarray of shape (m, m)
-        Z'WZ, and H with the penalty of the refit.
-    """
-
-    Z: Columns
-    weight: Array
-    left: Array
-    information: Array
-    inverse: Array
-
-    @property
-    def once_and_twice(self) -> tuple[Array, Array]:
-        """H, and 2H - H Z'WZ H: what R and R^2 take out, between Z and Z'W."""
-        H = self.inverse
-        return H, 2 * H - H @ self.information @ H
-
-
-class OnRows(NamedTuple):
-    """Terms on some rows."""
-
-    once: Array  # (b, k, n_rows), RC
-    twice: Array  # RRC
-    r: Array  # (b, n_rows)
-    left: Array  # (b, n_rows)
-
-
-@dataclass(frozen=True, eq=False)
-class Cleared:
-    """Columns of terms, cleared of the null model and of their own main effects.
-
-    Attributes
-    ----------
-    on : callable
-        From rows to `OnRows`.
-    U : ndarray of shape (b, k, d)
-    inner, squared, raw : ndarray of shape (b, k, k)
-        C'RC, C'RRC and C'C.
-    weight : ndarray of shape (n,)
-    run : Run
-    is_short : bool
-        Whether all rows are made at once, and kept.
-    most_explained : float
-        Columns and directions of which more is cleared away do not count.
-    is_excluded : ndarray of shape (b, k) or None
-        Columns that are not to be tested whatever is left of them.
-    """
-
-    on: Callable[[Rows], OnRows]
-    U: Array
-    inner: Array
-    squared: Array
-    raw: Array
-    weight: Array
-    run: Run = ALONE
-    is_short: bool = True
-    most_explained: float = MOST_EXPLAINED
-    is_excluded: Mask | None = None
-    whole: OnRows | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        vars(self).update(whole=self.on(ALL) if self.is_short else None)
-
-    def summed(self, function: Callable[[Rows, OnRows], tuple[Array, ...]]) -> tuple[Array, ...]:
-        """Sum over all rows of what a function makes of a block of them."""
-        if self.whole is not None:
-            return function(ALL, self.whole)
-        slices = row_slices(len(self.weight), 2 * self.U.shape[0] * self.U.shape[1])
-        parts = mapped_rows(lambda rows: function(rows, self.on(rows)), slices, self.run)
-        return added(parts)
-
-    @property
-    def is_used(self) -> Mask:
-        """Columns of which main effects leave enough to test: (b, k)."""
-        size, left = (np.einsum("bkk->bk", one) for one in (self.raw, self.squared))
-        is_used: Mask = (left > (1 - self.most_explained) * size) & (size > 0)
-        return is_used if self.is_excluded is None else is_used & ~self.is_excluded
-
-
-def cleared_terms(
-    columns: Callable[[Rows], Array],
-    main_effects: Callable[[Rows], Array],
-    contrast: EstimatedContrast,
-    run: Run,
-    is_short: bool,
-) -> Cleared:
-    """Columns C (b, k, n_rows) of terms, cleared of the main effects G (b, m, n_rows)."""
-    Z, weight, (H, twice) = contrast.Z, contrast.weight, contrast.once_and_twice
-    k = columns(slice(0, 1)).shape[1]
-
-    def both(rows: Rows) -> Array:
-        return np.concatenate([columns(rows), main_effects(rows)], axis=1)
-
-    def sums(rows: Rows) -> tuple[Array, ...]:
-        A = both(rows)
-        weighted = A * weight[rows]
-        X = weighted.reshape(-1, A.shape[-1]) @ Z[rows]
-        return (
-            np.matmul(weighted, A.transpose(0, 2, 1)),
-            X.reshape(*A.shape[:2], -1),
-            np.matmul(A, contrast.residual[rows]),
-        )
-
-    slices = [ALL] if is_short else row_slices(len(weight), len(contrast.inverse))
-    AA, X, AU = added(mapped_rows(sums, slices, run))
-    XH, XT = X @ H, X @ twice
-    inner, squared = (AA - np.matmul(one, X.transpose(0, 2, 1)) for one in (XH, XT))
-    g, own = slice(k, None), np.arange(AA.shape[1] - k)
-    GRG, size = inner[:, g, g].copy(), np.einsum("bkk->bk", AA)[:, g]
-    # 1 for rows of padding, which are 0: the matrix stays regular and their slope 0.
-    GRG[:, own, own] += np.where(size > 0, SMALLEST_MAIN_EFFECT * size, 1.0)
-    # [1, -slope'] takes the main effects out of whatever the columns have become.
-    solved = np.linalg.solve(GRG, np.concatenate([inner[:, g, :k], AU[:, g]], axis=2))
-    slope = solved[..., :k].transpose(0, 2, 1)
-    out = np.concatenate([np.broadcast_to(np.eye(k), (len(AA), k, k)), -slope], axis=2)
-    cross = np.matmul(out, squared[:, :, g])  # C'RRG
-
-    def on(rows: Rows) -> OnRows:
-        A, own_Z = both(rows), Z[rows].T
-        flat = (len(A) * A.shape[1], -1)
-        once = A - (XH.reshape(flat) @ own_Z).reshape(A.shape)
-        again = A - (XT.reshape(flat) @ own_Z).reshape(A.shape)
-        explained = np.linalg.solve(GRG, once[:, g])  # (G'RG)^-1 G'R
-        r = contrast.residual[rows, 0] / weight[rows] - np.einsum(
-            "bm,bmn->bn", solved[:, :, k], once[:, g]
-        )
-        left = contrast.left[rows] - 2 * np.einsum("bmn,bmn->bn", explained, again[:, g])
-        left += np.einsum("bmn,bmn->bn", explained, np.matmul(squared[:, g, g], explained))
-        twice_cleared = np.matmul(out, again) - np.matmul(cross, explained)
-        return OnRows(np.matmul(out, once), twice_cleared, r, left)
-
-    return Cleared(
-        on,
-        np.matmul(out, AU),
-        np.matmul(out, inner[:, :, :k]),
-        np.matmul(cross, -slope.transpose(0, 2, 1)) + np.matmul(out, squared[:, :, :k]),
-        AA[:, :k, :k],
-        weight,
-        run,
-        is_short,
-    )
 
 
 class Spread(NamedTuple):
@@ -302,7 +144,7 @@ def forms_of(cleared: Cleared, is_low: Mask | None, n_single: int) -> list[Form]
 
 def estimated_evidence(cleared: Cleared, forms: list[Form], spreads: list[Spread]) -> FormResult:
     """Log p of each form of each term; weight 0 where nothing is left to estimate from."""
-    found = [_form_evidence(cleared, form, spreads) for form in forms]
+    found = [form_evidence(cleared, form, spreads) for form in forms]
     log_p, is_tested = (np.stack(part) for part in zip(*found))
     return FormResult(log_p, is_tested[:, :, None].astype(np.float64))
 
@@ -325,79 +167,112 @@ def estimated_moments(cleared: Cleared) -> Moments:
     return Moments(cleared.U * is_used[:, :, None], S * block, cleared.raw * block, kurtosis)
 
 
-def _form_evidence(cleared: Cleared, form: Form, spreads: list[Spread]) -> tuple[Array, Mask]:
-    """Log p (b, d) of one form, and which terms it could be tested for (b,)."""
-    at, weight = form.columns, cleared.weight
-    block = form.is_used[:, :, None] & form.is_used[:, None, :]
+@dataclass(frozen=True, eq=False)
+class FormFit:
+    """A fit of the columns of one form of each term, in white directions.
+
+    Attributes
+    ----------
+    form : Form
+    T : ndarray of shape (b, k, k)
+        To white directions; rows of zeros where there are fewer than columns.
+    is_there : ndarray of shape (b, k)
+        Which directions there are.
+    slopes : ndarray of shape (b, k, k)
+        (T C'RC T')^-1.
+    U, white : ndarray of shape (b, k, d)
+    """
+
+    form: Form
+    T: Array
+    is_there: Mask
+    slopes: Array
+    U: Array
+    white: Array
+
+    def on(self, rows: OnRows) -> tuple[Array, Array, Array, Array]:
+        """RC, W, and squares and shares left of the residuals of a fit with C as well."""
+        once, twice = (
+            one[:, self.form.columns] * self.form.is_used[:, :, None]
+            for one in (rows.once, rows.twice)
+        )
+        W, again = np.matmul(self.T, once), np.matmul(self.T, twice)
+        fitted = np.matmul(self.slopes, W)
+        r = rows.r - np.einsum("bk,bkn->bn", self.white[:, :, 0], fitted)
+        left = rows.left + np.einsum("bkn,bkn->bn", fitted, fitted - 2 * again)
+        return once, W, r**2, np.maximum(left, TINY)
+
+    def regular(self, matrix: Array) -> Array:
+        """A matrix of white directions, with 1 for those that are not there."""
+        return matrix + np.eye(self.T.shape[1]) * ~self.is_there[:, :, None]
+
+
+def fit_of(cleared: Cleared, form: Form) -> FormFit:
+    at, block = form.columns, form.is_used[:, :, None] & form.is_used[:, None, :]
     inner, squared, raw = (
         one[:, at[:, None], at] * block for one in (cleared.inner, cleared.squared, cleared.raw)
     )
-    U = cleared.U[:, at] * form.is_used[:, :, None]
-    T = whitening(
-        squared, raw, cleared.most_explained
-    )  # rows of zeros for directions without variance
-    is_there = np.any(T != 0, axis=2)
-    df, white_U, own = is_there.sum(axis=1), np.matmul(T, U), np.arange(len(at))
-    # 1 for directions that are not there: matrices stay regular.
-    missing = (~is_there).astype(np.float64)
-    # The slopes of a fit of the columns themselves, in white directions: (T C'RC T')^-1.
-    slopes = np.matmul(np.matmul(T, inner), T.transpose(0, 2, 1))
-    slopes[:, own, own] += missing
-    slopes = np.linalg.inv(slopes)
-    b = np.matmul(slopes, white_U[:, :, :1])[:, :, 0]
+    U, T = (
+        cleared.U[:, at] * form.is_used[:, :, None],
+        whitening(squared, raw, cleared.most_explained),
+    )
+    fit = FormFit(form, T, np.any(T != 0, axis=2), T, U, np.matmul(T, U))
+    slopes = np.linalg.inv(fit.regular(np.matmul(np.matmul(T, inner), T.transpose(0, 2, 1))))
+    return replace(fit, slopes=slopes)
 
-    def on(rows: Rows, terms: OnRows) -> tuple[Array, Array, Array, Array]:
-        """RC, W, and squares and shares of the residuals of a fit with C."""
-        once = terms.once[:, at] * form.is_used[:, :, None]
-        white = np.matmul(T, once)
-        fitted = np.matmul(slopes, white)
-        r = terms.r - np.einsum("bk,bkn->bn", b, white)
-        again = np.matmul(T, terms.twice[:, at] * form.is_used[:, :, None])
-        left = terms.left + np.einsum("bkn,bkn->bn", fitted, fitted - 2 * again)
-        return once, white, r**2, np.maximum(left, TINY)
 
-    variances = _variances(cleared, on, spreads)
+def form_evidence(cleared: Cleared, form: Form, spreads: list[Spread]) -> tuple[Array, Mask]:
+    """Log p (b, d) of one form, and which terms it could be tested for (b,)."""
+    fit, weight = fit_of(cleared, form), cleared.weight
+    df = fit.is_there.sum(axis=1)
+    variances = estimated_variances(cleared, fit, spreads)
 
     def sums(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
-        once, white, square, left = on(rows, terms)
+        once, W, square, left = fit.on(terms)
         v, w = variances.on(rows), weight[rows]
-        columns = once if form.is_kernel else white
+        columns = once if form.is_kernel else W
         omega = w * np.where(left >= SMALLEST_SHARE_LEFT, square / left, v)
-        found = [
-            np.matmul(columns * omega[:, None], columns.transpose(0, 2, 1)),
-            *variances.parts(rows, left, np.einsum("bkn,bkn->bn", columns, columns) * v),
-        ]
-        if form.is_score:
-            found.append(np.matmul(white * (w * v)[:, None], white.transpose(0, 2, 1)))
-        return tuple(found)
+        x = np.einsum("bkn,bkn->bn", columns, columns) * v
+        S, expected = (
+            np.matmul(own * one[:, None], own.transpose(0, 2, 1))
+            for own, one in ((columns, omega), (W, w * v))
+        )
+        return S, expected, *variances.parts(rows, left, x)
 
-    S, *parts = cleared.summed(sums)
+    S, expected, *parts = cleared.summed(sums)
     total = np.einsum("bkk->b", S)
     is_tested = (df > 0) & (variances.nu > FEWEST_LEFT) & (total > 0)
+    f0 = np.where(is_tested, np.minimum(variances.nu, variances.freedom(parts)), 1.0)
     size = np.where(is_tested, total, 1.0)[:, None]
-    n_parts = len(variances.names)
-    f0 = np.where(is_tested, np.minimum(variances.nu, variances.freedom(parts[:n_parts])), 1.0)
-    statistic = np.sum((U if form.is_kernel else white_U) ** 2, axis=1) / size
-    log_p = _log_trace_tail(statistic, S / size[:, :, None], f0)
-    if form.is_score and len(at) > 1:
-        expected = parts[n_parts]
-        expected[:, own, own] += missing
-        inverse = np.linalg.inv(np.where(is_tested[:, None, None], expected, np.eye(len(at))))
-
-        def shares(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
-            _, white, _, left = on(rows, terms)
-            own = np.einsum("bkn,bkn->bn", white, np.matmul(inverse, white))
-            return tuple(variances.parts(rows, left, own * variances.on(rows)))
-
-        spread = df * (df + 1) / 2 / np.maximum(variances.variance(cleared.summed(shares)), TINY)
-        S[:, own, own] += missing
-        S = np.where(is_tested[:, None, None], S, np.eye(len(at)))
-        hotelling = np.sum(white_U * np.linalg.solve(S, white_U), axis=1)
-        log_p = _with_hotelling(log_p, hotelling, df, np.minimum(variances.nu, spread))
+    statistic = np.sum((fit.U if form.is_kernel else fit.white) ** 2, axis=1) / size
+    log_p = log_trace_tail(statistic, S / size[:, :, None], f0)
+    if form.is_score and len(form.columns) > 1:
+        unit = np.eye(len(form.columns))
+        S, expected = (
+            np.where(is_tested[:, None, None], fit.regular(one), unit) for one in (S, expected)
+        )
+        eta = hotelling_freedom(cleared, fit, variances, np.asarray(np.linalg.inv(expected)))
+        hotelling = np.sum(fit.white * np.linalg.solve(S, fit.white), axis=1)
+        log_p = with_hotelling(log_p, hotelling, df, eta)
     return np.where(is_tested[:, None], log_p, 0.0), is_tested
 
 
-def _log_trace_tail(statistic: Array, S: Array, f0: Array) -> Array:
+def hotelling_freedom(
+    cleared: Cleared, fit: FormFit, variances: Variances, inverse: Array
+) -> Array:
+    """Eta: degrees of freedom of S as a Wishart matrix, by the spread of its trace."""
+
+    def shares(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
+        _, W, _, left = fit.on(terms)
+        own = np.einsum("bkn,bkn->bn", W, np.matmul(inverse, W))
+        return tuple(variances.parts(rows, left, own * variances.on(rows)))
+
+    df = fit.is_there.sum(axis=1)
+    spread = np.maximum(variances.variance(cleared.summed(shares)), TINY)
+    return np.minimum(variances.nu, df * (df + 1) / 2 / spread)
+
+
+def log_trace_tail(statistic: Array, S: Array, f0: Array) -> Array:
     """Log p of U'U / tr S, (b, d), where S has the trace 1."""
     f = np.maximum(1 / np.maximum(np.einsum("bkl,bkl->b", S, S), TINY), 1.0)
     log_p = log_f_tail(statistic, f[:, None], f0[:, None])
@@ -409,7 +284,7 @@ def _log_trace_tail(statistic: Array, S: Array, f0: Array) -> Array:
     return log_p
 
 
-def _with_hotelling(log_p: Array, statistic: Array, df: Array, eta: Array) -> Array:
+def with_hotelling(log_p: Array, statistic: Array, df: Array, eta: Array) -> Array:
     """The Cauchy combination with the tail of U'S^-1 U, where it has degrees of freedom."""
     left = eta - df + 1
     is_there = (left > 1) & (df > 1)
@@ -446,11 +321,6 @@ class Variances:
     weight: Array
     scale: Array
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The sums that `parts` makes."""
-        return ("total", "own", "small", *(f"small by {i}" for i in range(len(self.spreads))))
-
     def on(self, rows: Rows) -> Array:
         """V of samples, (b, n_rows)."""
         v = self.scale[:, None] * np.ones(len(self.weight[rows]))
@@ -480,15 +350,11 @@ class Variances:
         return np.asarray(parts[0] ** 2 / np.maximum(self.variance(parts), TINY))
 
 
-def _variances(
-    cleared: Cleared,
-    on: Callable[[Rows, OnRows], tuple[Array, Array, Array, Array]],
-    spreads: list[Spread],
-) -> Variances:
-    """Variances of one form, from the residuals and shares that `on` gives for some rows."""
+def estimated_variances(cleared: Cleared, fit: FormFit, spreads: list[Spread]) -> Variances:
+    """Variances of one form, from the residuals of its fit and what is left of the samples."""
 
     def by_group(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
-        *_, square, left = on(rows, terms)
+        *_, square, left = fit.on(terms)
         square, left = cleared.weight[rows] * square, cleared.weight[rows] * left
         sums = [one.sums(values, rows) for one in spreads for values in (left, square)]
         return left.sum(axis=1), square.sum(axis=1), *sums
@@ -512,7 +378,7 @@ def _variances(
     )
 
     def size(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
-        left = on(rows, terms)[-1]
+        left = fit.on(terms)[-1]
         return ((left * found.on(rows)) @ cleared.weight[rows],)
 
     # Together they explain the residuals.

@@ -14,15 +14,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from immigrate.additive.cleared import EstimatedContrast, cleared_terms
 from immigrate.additive.design import Design, term_columns, term_squares
-from immigrate.additive.estimated import (
-    EstimatedContrast,
-    cleared_terms,
-    estimated_evidence,
-    forms_of,
-    spreads_of,
-    variance_groups,
-)
+from immigrate.additive.estimated import estimated_evidence, forms_of, spreads_of, variance_groups
 from immigrate.additive.moments import Contrast, known, moments_by_rows
 from immigrate.additive.p_values import log_three_moment_tail, score_log_p
 from immigrate.additive.residuals import Draws, contrasts_of

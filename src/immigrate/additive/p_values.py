@@ -104,7 +104,7 @@ def kernel_log_p(U: Array, S: Array, kurtosis: Array | float = 0.0) -> Array:
     log_p = log_three_moment_tail(q, moments)
     added = np.zeros_like(log_p)
     # In the units of U, as the variances are.
-    kurtosis = kurtosis * np.einsum("bkk->bk", S) ** 2
+    kurtosis = np.asarray(kurtosis * np.einsum("bkk->bk", S) ** 2)
     few = np.flatnonzero(np.any(kurtosis > 0, axis=1))
     if len(few):
         own = tuple(moment[few] for moment in moments)

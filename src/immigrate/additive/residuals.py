@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from immigrate.additive.estimated import SMALLEST_SHARE_LEFT, EstimatedContrast
+from immigrate.additive.cleared import EstimatedContrast
+from immigrate.additive.estimated import SMALLEST_SHARE_LEFT
 from immigrate.additive.families import Family
 from immigrate.additive.moments import Contrast, KnownContrast
 from immigrate.additive.newton import information_matrix, newton_inverse, penalised_inverse

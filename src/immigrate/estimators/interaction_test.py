@@ -399,8 +399,7 @@ class InteractionTest(StoredEstimator):
                 table, null, notes = without_typos(table, null)
                 if held_out is not None:
                     own = null_model(table_design(held_out, adjusted=search.question.adjusted))
-                    held_out, _, more = without_typos(held_out, own)
-                    notes += more
+                    held_out = without_typos(held_out, own)[0]
             if self.verbose:
                 say(of_the_null_model(null))
             terms = tested_terms(search, null)

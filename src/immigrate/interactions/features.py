@@ -21,10 +21,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from immigrate.additive.basis import N_SINGLE
+from immigrate.additive.cleared import Cleared, OnRows
 from immigrate.additive.design import Design, term_columns, term_squares
 from immigrate.additive.estimated import (
-    Cleared,
-    OnRows,
     estimated_evidence,
     estimated_moments,
     forms_of,

@@ -16,9 +16,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
+from immigrate.additive.cleared import EstimatedContrast
 from immigrate.additive.design import Design, table_design, term_squares
 from immigrate.additive.effects import EffectModel, Term, effect_model
-from immigrate.additive.estimated import EstimatedContrast
 from immigrate.additive.levels import Levels
 from immigrate.additive.moments import Contrast
 from immigrate.additive.null_model import AdditiveModel, NullModel, fitted_on

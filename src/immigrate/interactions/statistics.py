@@ -16,10 +16,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from immigrate.additive.basis import MOST_ORDERED_COLUMNS, N_FUNCTIONS, N_SINGLE
+from immigrate.additive.cleared import EstimatedContrast, cleared_terms
 from immigrate.additive.design import Design, own_main_effects, term_columns
 from immigrate.additive.estimated import (
-    EstimatedContrast,
-    cleared_terms,
     estimated_evidence,
     estimated_moments,
     forms_of,
