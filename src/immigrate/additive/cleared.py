@@ -19,7 +19,7 @@ import numpy as np
 
 from immigrate.additive.moments import MOST_EXPLAINED, SMALLEST_MAIN_EFFECT, Contrast
 from immigrate.additive.rows import ALL, Columns, Rows, added, mapped_rows, row_slices
-from immigrate.arrays import Array, Mask
+from immigrate.arrays import Array, Codes, Mask
 from immigrate.progress import ALONE, Run
 
 
@@ -119,10 +119,12 @@ class TermRows:
     Attributes
     ----------
     contrast : EstimatedContrast
-    both : callable
-        From rows to A (b, k + m, n_rows).
-    once, twice : ndarray of shape (b, k + m, p)
-        AZ H, and AZ (2H - HIH).
+    stacked : callable
+        From rows to all rows of C, and below them the different rows of G: (u, n_rows).
+    place : ndarray of shape (b, k + m)
+        Which of them are A of each term.
+    once, twice : ndarray of shape (u, p)
+        Of these rows a: aZ H, and aZ (2H - HIH).
     GRG, GRRG : ndarray of shape (b, m, m)
     out : ndarray of shape (b, k, k + m)
         [1, -slope'], which takes the main effects out of whatever the columns have become.
@@ -133,7 +135,8 @@ class TermRows:
     """
 
     contrast: EstimatedContrast
-    both: Callable[[Rows], Array]
+    stacked: Callable[[Rows], Array]
+    place: Codes
     once: Array
     twice: Array
     GRG: Array
@@ -144,11 +147,9 @@ class TermRows:
 
     def __call__(self, rows: Rows) -> OnRows:
         """The terms on some rows."""
-        A, Z, contrast = self.both(rows), self.contrast.Z[rows].T, self.contrast
+        a, Z, contrast = self.stacked(rows), self.contrast.Z[rows].T, self.contrast
         g = slice(self.out.shape[1], None)
-        RA, RRA = (
-            A - (one.reshape(-1, len(Z)) @ Z).reshape(A.shape) for one in (self.once, self.twice)
-        )
+        RA, RRA = ((a - one @ Z)[self.place] for one in (self.once, self.twice))
         explained = np.linalg.solve(self.GRG, RA[:, g])  # (G'RG)^-1 G'R
         own = contrast.residual[rows, 0] / contrast.weight[rows]
         r = own - np.einsum("bm,bmn->bn", self.effect, RA[:, g])
@@ -160,28 +161,38 @@ class TermRows:
 
 def cleared_terms(
     columns: Callable[[Rows], Array],
-    main_effects: Callable[[Rows], Array],
+    main_effects: Callable[[Rows], tuple[Array, Codes]],
     contrast: EstimatedContrast,
     run: Run,
     is_short: bool,
 ) -> Cleared:
-    """Columns C (b, k, n_rows) of terms, cleared of the main effects G (b, m, n_rows)."""
-    weight, k = contrast.weight, columns(slice(0, 1)).shape[1]
+    """Columns C (b, k, n_rows) of terms, cleared of the main effects G (b, m, n_rows).
 
-    def both(rows: Rows) -> Array:
-        return np.concatenate([columns(rows), main_effects(rows)], axis=1)
+    G is given as its different rows, and which of them belong to each term.
+    """
+    weight, some = contrast.weight, ALL if is_short else slice(0, 1)
+    C, (G, of_G) = columns(some), main_effects(some)
+    n_terms, k, n_rows = C.shape
+    of_C = np.arange(n_terms * k).reshape(n_terms, k)
+    place = np.concatenate([of_C, n_terms * k + of_G], axis=1)
+    kept = np.concatenate([C.reshape(-1, n_rows), G])
+
+    def stacked(rows: Rows) -> Array:
+        if is_short:
+            return kept
+        return np.concatenate([columns(rows).reshape(n_terms * k, -1), main_effects(rows)[0]])
 
     def sums(rows: Rows) -> tuple[Array, ...]:
-        A = both(rows)
-        weighted = A * weight[rows]
-        X = weighted.reshape(-1, A.shape[-1]) @ contrast.Z[rows]
-        products = np.matmul(weighted, A.transpose(0, 2, 1))
-        return products, X.reshape(*A.shape[:2], -1), np.matmul(A, contrast.residual[rows])
+        a = stacked(rows)
+        weighted = a * weight[rows]
+        products = np.matmul(weighted[place], a[place].transpose(0, 2, 1))
+        return products, weighted @ contrast.Z[rows], a @ contrast.residual[rows]
 
     slices = [ALL] if is_short else row_slices(len(weight), len(contrast.inverse))
-    AA, X, AU = added(mapped_rows(sums, slices, run))
-    once, twice = (X @ one for one in contrast.once_and_twice)
-    inner, squared = (AA - np.matmul(one, X.transpose(0, 2, 1)) for one in (once, twice))
+    AA, aZ, au = added(mapped_rows(sums, slices, run))
+    X, AU = aZ[place], au[place]
+    once, twice = (aZ @ one for one in contrast.once_and_twice)
+    inner, squared = (AA - np.matmul(one[place], X.transpose(0, 2, 1)) for one in (once, twice))
     g, own = slice(k, None), np.arange(AA.shape[1] - k)
     GRG, size = inner[:, g, g].copy(), np.einsum("bkk->bk", AA)[:, g]
     # 1 for rows of padding, which are 0: the matrix stays regular and their slope 0.
@@ -190,7 +201,8 @@ def cleared_terms(
     slope = solved[..., :k].transpose(0, 2, 1)
     out = np.concatenate([np.broadcast_to(np.eye(k), (len(AA), k, k)), -slope], axis=2)
     cross = np.matmul(out, squared[:, :, g])
-    on = TermRows(contrast, both, once, twice, GRG, squared[:, g, g], out, cross, solved[:, :, k])
+    of_main_effects = (GRG, squared[:, g, g], out, cross, solved[:, :, k])
+    on = TermRows(contrast, stacked, place, once, twice, *of_main_effects)
     left = np.matmul(out, squared[:, :, :k]) - np.matmul(cross, slope.transpose(0, 2, 1))
     sizes = (np.matmul(out, AU), np.matmul(out, inner[:, :, :k]), left, AA[:, :k, :k])
     return Cleared(on, *sizes, weight, run, is_short)

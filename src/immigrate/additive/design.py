@@ -131,7 +131,9 @@ class Design:
         """The columns of a feature in the additive model, for as many samples as are asked for."""
         if feature not in self._main_effects:
             effect = main_effect(self.levels[feature], self.weight, self.bases[feature])
-            if len(self.weight) <= MOST_TABLED:
+            if len(self.weight) * self.n_columns.sum() > kept_numbers() and (
+                len(self.weight) <= MOST_TABLED
+            ):
                 # Quickly made again, while thousands of them would fill the memory.
                 return effect
             self._main_effects[feature] = effect
@@ -246,21 +248,31 @@ def own_main_effects(design: Design, terms: Codes, rows: Rows = ALL) -> Array:
 
     (b, m, n_rows), zero rows where there are fewer. A single feature has none beside itself.
     """
+    columns, place = main_effect_rows(design, terms, rows)
+    return columns[place]
+
+
+def main_effect_rows(design: Design, terms: Codes, rows: Rows = ALL) -> tuple[Array, Codes]:
+    """Rows (u, n_rows), and which of them are G of each term (b, m): most are in many terms."""
     weight = design.weight[rows]
     if terms.shape[1] == 1:
-        return np.empty((len(terms), 0, len(weight)))
+        return np.zeros((1, len(weight))), np.empty((len(terms), 0), dtype=np.intp)
     features, position = np.unique(terms, return_inverse=True)
+    position = position.reshape(terms.shape)
     own = [design.main_effect(int(a)).of(rows) for a in features]
-    columns = np.zeros((len(features), max(map(len, own)), len(weight)))
-    for row, values in zip(columns, own):
-        row[: len(values)] = values
-    G = columns[position.reshape(terms.shape)].reshape(len(terms), -1, len(weight))
+    widths = np.array([len(values) for values in own])
+    # The last row is zero, for features with fewer columns than others.
+    columns = np.vstack([*own, np.zeros((1, len(weight)))])
+    place = np.full((len(features), widths.max()), len(columns) - 1)
+    place[np.arange(widths.max()) < widths[:, None]] = np.arange(len(columns) - 1)
+    of_terms = place[position].reshape(len(terms), -1)
     if not any(design.levels[a].has_missing for a in features):
-        return G
+        return columns, of_terms
     # Where one is missing, its correlates stand in for it: only there are their effects stronger.
     is_known = np.array([design.levels[a].code[rows] >= 0 for a in features])
-    is_complete = np.all(is_known[position.reshape(terms.shape)], axis=1, keepdims=True)
-    return np.concatenate([G * is_complete, is_complete], axis=1)
+    is_complete = np.all(is_known[position], axis=1, keepdims=True)
+    G = np.concatenate([columns[of_terms] * is_complete, is_complete], axis=1)
+    return G.reshape(-1, len(weight)), np.arange(G.shape[0] * G.shape[1]).reshape(G.shape[:2])
 
 
 def term_squares(design: Design, terms: Codes) -> Array:

@@ -167,6 +167,15 @@ def estimated_moments(cleared: Cleared) -> Moments:
     return Moments(cleared.U * is_used[:, :, None], S * block, cleared.raw * block, kurtosis)
 
 
+class OnForm(NamedTuple):
+    """A form of terms on some rows."""
+
+    once: Array  # (b, k, n_rows), RC
+    W: Array  # its white directions
+    square: Array  # (b, n_rows), squares of the residuals of a fit with C as well
+    left: Array  # what is left of equal variances in them
+
+
 @dataclass(frozen=True, eq=False)
 class FormFit:
     """A fit of the columns of one form of each term, in white directions.
@@ -181,6 +190,8 @@ class FormFit:
     slopes : ndarray of shape (b, k, k)
         (T C'RC T')^-1.
     U, white : ndarray of shape (b, k, d)
+    whole : OnForm or None
+        All rows of a short table, made once.
     """
 
     form: Form
@@ -189,9 +200,12 @@ class FormFit:
     slopes: Array
     U: Array
     white: Array
+    whole: OnForm | None = None
 
-    def on(self, rows: OnRows) -> tuple[Array, Array, Array, Array]:
-        """RC, W, and squares and shares left of the residuals of a fit with C as well."""
+    def on(self, rows: OnRows) -> OnForm:
+        """The form on the rows of a block."""
+        if self.whole is not None:
+            return self.whole
         once, twice = (
             one[:, self.form.columns] * self.form.is_used[:, :, None]
             for one in (rows.once, rows.twice)
@@ -200,7 +214,7 @@ class FormFit:
         fitted = np.matmul(self.slopes, W)
         r = rows.r - np.einsum("bk,bkn->bn", self.white[:, :, 0], fitted)
         left = rows.left + np.einsum("bkn,bkn->bn", fitted, fitted - 2 * again)
-        return once, W, r**2, np.maximum(left, TINY)
+        return OnForm(once, W, r**2, np.maximum(left, TINY))
 
     def regular(self, matrix: Array) -> Array:
         """A matrix of white directions, with 1 for those that are not there."""
@@ -208,17 +222,17 @@ class FormFit:
 
 
 def fit_of(cleared: Cleared, form: Form) -> FormFit:
+    """The fit of a form, with all rows of a short table."""
     at, block = form.columns, form.is_used[:, :, None] & form.is_used[:, None, :]
     inner, squared, raw = (
         one[:, at[:, None], at] * block for one in (cleared.inner, cleared.squared, cleared.raw)
     )
-    U, T = (
-        cleared.U[:, at] * form.is_used[:, :, None],
-        whitening(squared, raw, cleared.most_explained),
-    )
+    U = cleared.U[:, at] * form.is_used[:, :, None]
+    T = whitening(squared, raw, cleared.most_explained)
     fit = FormFit(form, T, np.any(T != 0, axis=2), T, U, np.matmul(T, U))
-    slopes = np.linalg.inv(fit.regular(np.matmul(np.matmul(T, inner), T.transpose(0, 2, 1))))
-    return replace(fit, slopes=slopes)
+    inner = fit.regular(np.matmul(np.matmul(T, inner), T.transpose(0, 2, 1)))
+    fit = replace(fit, slopes=np.linalg.inv(inner).astype(np.float64, copy=False))
+    return fit if cleared.whole is None else replace(fit, whole=fit.on(cleared.whole))
 
 
 def form_evidence(cleared: Cleared, form: Form, spreads: list[Spread]) -> tuple[Array, Mask]:

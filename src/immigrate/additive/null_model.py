@@ -240,7 +240,11 @@ def score_beside(
         return min(float(score_log_p(one.U, one.S, one.raw)[0, 0]) for one in moments)
     is_short = not isinstance(first.Z, LazyColumns)
     cleared = cleared_terms(
-        lambda rows: C(rows)[None], lambda rows: G(rows)[None], first, design.run, is_short
+        lambda rows: C(rows)[None],
+        lambda rows: (own := G(rows), np.arange(len(own))[None]),
+        first,
+        design.run,
+        is_short,
     )
     groups = [variance_groups(design.levels[feature], design.n)]
     spreads = spreads_of(groups, np.zeros((1, 1), dtype=np.intp))

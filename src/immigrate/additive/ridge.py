@@ -25,6 +25,8 @@ from immigrate.arrays import Array, Codes
 Keys = NDArray[np.uint64]
 # Columns, outcomes and weights of some samples.
 Side = tuple[Columns, Outcome, Array]
+# Z'Wy and Z'WZ, where they are all that a fit needs.
+Equations = tuple[Array, Array]
 
 MAX_NEWTON_STEPS = 50
 MAX_HALVINGS = 12
@@ -59,6 +61,9 @@ def ridge_coefficients(
     Newton steps, halved until the cost falls. `tolerance` is on the relative fall of the cost.
     """
     penalty = np.maximum(penalty, INTERCEPT_PENALTY)
+    if family.is_estimated:
+        # The sum of squares is quadratic: one step is the way.
+        return start + _newton_step(Z, Y, weight, penalty, start, Z @ start, family)
 
     def cost_and_logits(beta: Array) -> tuple[float, Array]:
         logits = Z @ beta
@@ -95,7 +100,11 @@ def _newton_step(
     gradient, information = block_sum(
         Z, lambda rows, own: family.equations(own, Y[rows], mu[rows], weight[rows])
     )
-    gradient = gradient - penalty[:, None] * beta
+    return solved_step(gradient - penalty[:, None] * beta, information, penalty)
+
+
+def solved_step(gradient: Array, information: Array, penalty: Array) -> Array:
+    """(I + D)^-1 g, (m, n_logits); overwrites the information."""
     information.flat[:: len(information) + 1] += np.tile(penalty, gradient.shape[1])
     # LAPACK itself: SciPy's wrappers take longer than the factorisation at these sizes.
     _, step, info = lapack.dposv(information, gradient.T.ravel(), lower=True, overwrite_a=True)
@@ -242,11 +251,12 @@ def held_out_deviance(design: Design, Z: Columns, penalty: Array, in_fold: Array
 
 def _folds(
     design: Design, Z: Columns, columns: Sequence[Codes], in_fold: Array
-) -> list[tuple[Side, Side]]:
-    """The samples that learn and those that are held out, of every fold."""
+) -> list[tuple[Side, Side, Equations | None]]:
+    """The samples that learn, those that are held out, and equations of every fold."""
     folds = list(zip(columns, in_fold.T))
     train = [_side(design, Z, own, design.weight - held_out) for own, held_out in folds]
-    return list(zip(train, [_side(design, Z, own, held_out) for own, held_out in folds]))
+    held_out = [_side(design, Z, own, weight) for own, weight in folds]
+    return list(zip(train, held_out, map(_linear_equations, train)))
 
 
 def _side(design: Design, Z: Columns, columns: Codes, weight: Array) -> Side:
@@ -257,9 +267,28 @@ def _side(design: Design, Z: Columns, columns: Codes, weight: Array) -> Side:
     return Z[:, columns][is_used], design.outcome.rows(is_used), weight[is_used]
 
 
-def _held_out(fold: tuple[Side, Side], penalty: Array, start: Array) -> tuple[float, Array]:
+def _linear_equations(side: Side) -> Equations | None:
+    """Those of a sum of squares, for all strengths of a penalty; None for other families."""
+    Z, outcome, weight = side
+    Y, family = outcome.Y, outcome.family
+    if not family.is_estimated:
+        return None
+    nothing = np.zeros_like(Y)
+    gradient, information = block_sum(
+        Z, lambda rows, own: family.equations(own, Y[rows], nothing[rows], weight[rows])
+    )
+    return gradient, information
+
+
+def _held_out(
+    fold: tuple[Side, Side, Equations | None], penalty: Array, start: Array
+) -> tuple[float, Array]:
     """Deviance of the samples that are held out, and coefficients of the others."""
-    (Z, outcome, weight), (own_Z, own, own_weight) = fold
+    (Z, outcome, weight), (own_Z, own, own_weight), equations = fold
+    if equations is not None:
+        gradient, information = equations
+        beta = solved_step(gradient, information.copy("F"), np.maximum(penalty, INTERCEPT_PENALTY))
+        return own.family.deviance(own.Y, own_Z @ beta, own_weight), beta
     beta = ridge_coefficients(
         Z,
         outcome.Y,

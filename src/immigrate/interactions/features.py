@@ -16,7 +16,7 @@ its residuals as they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,18 +35,27 @@ from immigrate.additive.newton import information_matrix, penalised_inverse
 from immigrate.additive.null_model import EVIDENT_SHARE_IN_REFIT, NullModel, fitted_on
 from immigrate.additive.p_values import FormResult, combined_log_p, form_results, low_columns
 from immigrate.additive.residuals import LARGEST_SCALE, shares_left
-from immigrate.additive.rows import LazyColumns, Rows, block_sum, row_sum, transposed_product
+from immigrate.additive.rows import (
+    LazyColumns,
+    Rows,
+    block_sum,
+    kept_numbers,
+    row_sum,
+    transposed_product,
+)
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.interactions.adjustments import Adjustment, PValues
 from immigrate.interactions.search import Search
-from immigrate.interactions.statistics import term_results
+from immigrate.interactions.statistics import blocks, term_results
 
 # Of a feature with a copy in the table nothing must be left once the copy is in the model: what a
 # light penalty leaves of an evident effect was enough to be found.
 LIGHTER, MOST_EXPLAINED = 0.1, 0.95
 # Features that are left out in one pass over rows.
 FEATURES_TOGETHER = 16
+# Arrays of the size of their functions that are there at once where variances are estimated.
+ARRAYS_TOGETHER = 8
 TINY = np.finfo(np.float64).tiny
 
 
@@ -160,19 +169,34 @@ def _estimated_without(
     """The same for a number, whose variances are taken from the residuals; `refit` is H and I."""
     design, (H, information) = model.design, refit
     left = shares_left(model.Z, H, information)
+    spread = [variance_groups(levels, design.n) for levels in design.levels]
+    n_numbers = ARRAYS_TOGETHER * is_low.shape[1] * len(design.weight)
     forms, moments = [], []
-    for i, one in enumerate(without):
-        cleared = cleared_without(model, one, H, information, left)
-        cleared = replace(cleared, is_excluded=is_copied[i : i + 1])
-        groups = [variance_groups(design.levels[one.feature], design.n)]
-        spreads = spreads_of(groups, np.zeros((1, 1), dtype=np.intp))
-        own = forms_of(cleared, is_low[i : i + 1], N_SINGLE)
+    for some in blocks(len(without), n_numbers, kept_numbers()):
+        parts = [cleared_without(model, one, H, information, left) for one in without[some]]
+        cleared = joined(parts, is_copied[some], not isinstance(model.Z, LazyColumns))
+        spreads = spreads_of(spread, np.array([[one.feature] for one in without[some]]))
+        own = forms_of(cleared, is_low[some], N_SINGLE)
         forms.append(estimated_evidence(cleared, own, spreads))
         moments.append(estimated_moments(cleared))
-    together = FormResult(*(np.concatenate(parts, axis=1) for parts in zip(*forms)))
-    parts = zip(*((one.U, one.S, one.raw, one.kurtosis) for one in moments))
-    U, S, raw, kurtosis = (np.concatenate(own) for own in parts)
+    together = FormResult(*(np.concatenate(part, axis=1) for part in zip(*forms)))
+    each = zip(*((one.U, one.S, one.raw, one.kurtosis) for one in moments))
+    U, S, raw, kurtosis = (np.concatenate(own) for own in each)
     return [together], [Moments(U, S, raw, kurtosis)]
+
+
+def joined(parts: list[Cleared], is_excluded: Mask, is_short: bool) -> Cleared:
+    """The features of several models as terms beside each other."""
+
+    def on(rows: Rows) -> OnRows:
+        return OnRows(*(np.concatenate(own) for own in zip(*(one.on(rows) for one in parts))))
+
+    U, inner, squared, raw = (
+        np.concatenate([getattr(one, name) for one in parts])
+        for name in ("U", "inner", "squared", "raw")
+    )
+    weight, run = parts[0].weight, parts[0].run
+    return Cleared(on, U, inner, squared, raw, weight, run, is_short, MOST_EXPLAINED, is_excluded)
 
 
 def cleared_without(
@@ -208,11 +232,8 @@ def cleared_without(
         return OnRows(cleared, again, one.r[rows].T, (left[rows] + given_back)[None])
 
     inner, squared = (raw - X @ coefficients for coefficients in (once, twice))
-    is_short = not isinstance(Z, LazyColumns)
-    sizes = (inner[None], squared[None], raw[None])
-    return Cleared(
-        on, U[None], *sizes, weight, design.run, is_short, most_explained=MOST_EXPLAINED
-    )
+    sizes = (U[None], inner[None], squared[None], raw[None])
+    return Cleared(on, *sizes, weight, design.run, False)
 
 
 @dataclass(frozen=True)

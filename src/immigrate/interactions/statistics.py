@@ -17,7 +17,12 @@ from joblib import Parallel, delayed
 
 from immigrate.additive.basis import MOST_ORDERED_COLUMNS, N_FUNCTIONS, N_SINGLE
 from immigrate.additive.cleared import EstimatedContrast, cleared_terms
-from immigrate.additive.design import Design, own_main_effects, term_columns
+from immigrate.additive.design import (
+    Design,
+    main_effect_rows,
+    own_main_effects,
+    term_columns,
+)
 from immigrate.additive.estimated import (
     estimated_evidence,
     estimated_moments,
@@ -142,7 +147,7 @@ def evidence_by_block(
             k = _n_functions(data, own)
             cleared = cleared_terms(
                 partial(term_columns, data, own, k=k),
-                partial(own_main_effects, data, own),
+                partial(main_effect_rows, data, own),
                 first,
                 data.run,
                 is_all,
