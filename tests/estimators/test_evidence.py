@@ -393,3 +393,28 @@ def test_features_named_like_the_columns_of_an_effect_do_not_replace_them():
     assert list(frame)[:4] == ["feature_1", "feature_2", "class", "value"]
     np.testing.assert_array_equal(frame["feature_1"], plain["a"])
     np.testing.assert_array_equal(frame["value"], plain["value"])
+
+
+def test_a_typing_error_is_named_and_hides_nothing():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(100, 4)), columns=list("abcd"))
+    y = X["a"] + 0.9 * X["a"] * X["b"] + rng.normal(size=100)
+    clean = InteractionTest().fit(X, y)
+    assert clean.notes_ == []
+    y[17] = 500.0
+    with pytest.warns(UserWarning, match=r"One value of the target, 500, lies \d+ standard dev"):
+        test = InteractionTest().fit(X, y)
+    assert test.selected_[["feature_1", "feature_2"]].values.tolist() == [["a", "b"]]
+    assert test.notes_[0] in test.summary()
+
+
+def test_what_cannot_be_tested_is_counted_and_named():
+    X = pd.DataFrame({"site": list("aabbcc"), "batch": list("xyxyxy"), "dose": [1.0, 2, 4, 8, 9, 7]})
+    test = InteractionTest(outcome="number").fit(X, [1.0, 2, 3, 5, 8, 9])
+    untested = test.table_["p_value"].isna()
+    assert untested.any()
+    assert test.n_tests_ == (~untested).sum()
+    assert test.table_.loc[untested, "p_adjusted"].isna().all()
+    assert not test.table_.loc[untested, "is_found"].any()
+    assert f"{untested.sum()} of 3 pairs could not be tested" in " ".join(test.notes_)
+    assert (test.table_["p_value"].dropna() < 1).all()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class EstimatedContrast(Contrast):
     information: Array
     inverse: Array
 
-    @property
+    @cached_property
     def once_and_twice(self) -> tuple[Array, Array]:
         """H, and 2H - H Z'WZ H: what R and R^2 take out, between Z and Z'W."""
         H = self.inverse

@@ -9,8 +9,9 @@ columns, and the model is fitted again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,6 @@ from immigrate.additive.ridge import (
 from immigrate.additive.rows import Columns, LazyColumns, Rows, beside, kept_numbers
 from immigrate.arrays import Array, Codes
 
-ColumnsOn = Callable[[Rows], Array]
 # A feature with a smaller p for its rough columns gets them.
 ROUGH_BELOW = 0.01
 # The refit that clears the residuals of main effects has a share of the penalty of the fit.
@@ -47,6 +47,8 @@ SCREENED_COUNTS = (3, 6, 10, 20, 40, 80, 160)
 # Columns of a pair that was found are penalised little: its effect is known to be there. With 1,
 # what the penalty left of a pair without noise (MONK-1) was taken for further pairs.
 FOUND_TERM_STRENGTH = 0.3
+# Arrays of the size of the columns that are there at once where variances are estimated.
+ARRAYS_TOGETHER = 8
 
 
 @dataclass(frozen=True)
@@ -221,34 +223,46 @@ def rough_features(model: NullModel) -> frozenset[int]:
     if not features:
         return frozenset()
     contrasts = model.contrasts()
-
-    def is_rough(a: int) -> bool:
-        C, G = (which.main_effect(a).of for which in (finer, design))
-        log_p = score_beside(design, a, C, G, contrasts)
-        return bool(log_p < np.log(ROUGH_BELOW / len(contrasts)))
-
-    return frozenset(filter(is_rough, features))
+    log_p = np.concatenate(
+        [scores_beside(design, finer, own, contrasts) for own in feature_blocks(finer, features)]
+    )
+    is_rough = log_p < np.log(ROUGH_BELOW / len(contrasts))
+    return frozenset(a for a, one in zip(features, is_rough) if one)
 
 
-def score_beside(
-    design: Design, feature: int, C: ColumnsOn, G: ColumnsOn, contrasts: Sequence[Contrast]
-) -> float:
-    """The smallest log p, over logits, of the score of columns C of a feature beside columns G."""
+def feature_blocks(design: Design, features: list[int]) -> list[list[int]]:
+    """Features one by one, or as many together as have room with all samples at once."""
+    room = kept_numbers() / ARRAYS_TOGETHER / len(design.weight) / design.n_columns.max()
+    together = max(int(room), 1) if design.outcome.family.is_estimated else 1
+    return [features[i : i + together] for i in range(0, len(features), together)]
+
+
+def scores_beside(
+    design: Design, finer: Design, features: list[int], contrasts: Sequence[Contrast]
+) -> Array:
+    """Log p, the least over logits, of finer columns of features beside those of the design."""
     first = contrasts[0]
     if not isinstance(first, EstimatedContrast):
+        C, G = (which.main_effect(features[0]).of for which in (finer, design))
         moments = moments_by_rows(C, G, known(contrasts), design.run)
-        return min(float(score_log_p(one.U, one.S, one.raw)[0, 0]) for one in moments)
+        return np.array([min(score_log_p(one.U, one.S, one.raw)[0, 0] for one in moments)])
+
+    def columns(which: Design, rows: Rows) -> Array:
+        own = [which.main_effect(a).of(rows) for a in features]
+        padded = np.zeros((len(own), max(map(len, own)), own[0].shape[1]))
+        for row, values in zip(padded, own):
+            row[: len(values)] = values
+        return padded
+
+    def main_effects(rows: Rows) -> tuple[Array, Codes]:
+        G = columns(design, rows)
+        return G.reshape(-1, G.shape[2]), np.arange(G[:, :, 0].size).reshape(G.shape[:2])
+
     is_short = not isinstance(first.Z, LazyColumns)
-    cleared = cleared_terms(
-        lambda rows: C(rows)[None],
-        lambda rows: (own := G(rows), np.arange(len(own))[None]),
-        first,
-        design.run,
-        is_short,
-    )
-    groups = [variance_groups(design.levels[feature], design.n)]
-    spreads = spreads_of(groups, np.zeros((1, 1), dtype=np.intp))
-    return float(estimated_evidence(cleared, forms_of(cleared, None, 0), spreads).log_p[0, 0, 0])
+    cleared = cleared_terms(partial(columns, finer), main_effects, first, design.run, is_short)
+    groups = [variance_groups(levels, design.n) for levels in design.levels]
+    spreads = spreads_of(groups, np.array(features)[:, None])
+    return estimated_evidence(cleared, forms_of(cleared, None, 0), spreads).log_p[0, :, 0]
 
 
 def with_term(model: NullModel, term: tuple[int, ...]) -> NullModel:

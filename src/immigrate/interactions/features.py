@@ -32,7 +32,12 @@ from immigrate.additive.estimated import (
 )
 from immigrate.additive.moments import Contrast, Moments, known, without_untestable
 from immigrate.additive.newton import information_matrix, penalised_inverse
-from immigrate.additive.null_model import EVIDENT_SHARE_IN_REFIT, NullModel, fitted_on
+from immigrate.additive.null_model import (
+    ARRAYS_TOGETHER,
+    EVIDENT_SHARE_IN_REFIT,
+    NullModel,
+    fitted_on,
+)
 from immigrate.additive.p_values import FormResult, combined_log_p, form_results, low_columns
 from immigrate.additive.residuals import LARGEST_SCALE, shares_left
 from immigrate.additive.rows import (
@@ -54,8 +59,6 @@ from immigrate.interactions.statistics import blocks, term_results
 LIGHTER, MOST_EXPLAINED = 0.1, 0.95
 # Features that are left out in one pass over rows.
 FEATURES_TOGETHER = 16
-# Arrays of the size of their functions that are there at once where variances are estimated.
-ARRAYS_TOGETHER = 8
 TINY = np.finfo(np.float64).tiny
 
 
