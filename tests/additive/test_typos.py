@@ -54,12 +54,14 @@ def test_two_of_many_may_be_mistyped():
     assert typos_in(X, y).rows.tolist() == [7, 30]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_long_tails_without_a_gap_stay_as_they_are(seed):
+def test_long_tails_rarely_have_such_a_gap():
     X, y = study(400)
-    rng = np.random.default_rng(seed)
-    for noise in (rng.normal(size=400), rng.standard_t(5, 400), rng.lognormal(size=400)):
-        assert not len(typos_in(X, y + 3 * noise).rows)
+    named = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        for noise in (rng.normal(size=400), rng.standard_t(3, 400), rng.lognormal(size=400)):
+            named.append(len(typos_in(X, y + 3 * noise).rows))
+    assert np.count_nonzero(named) <= 2
 
 
 def test_clear_groups_are_no_typos():
