@@ -9,6 +9,7 @@ from immigrate.additive.p_values import (
     log_chi2_tail,
     log_saddlepoint_tail,
     log_three_moment_tail,
+    widened,
 )
 
 MIXTURES = [
@@ -190,3 +191,21 @@ def test_a_p_value_of_one_does_not_veto_the_others():
     assert 2e-5 < combined < 2.1e-5
     assert cauchy_combination(np.full((2, 1), np.log(0.9991))) == 0
     assert cauchy_combination(np.full((2, 1), np.log(0.9985))) == pytest.approx(np.log(0.9985))
+
+
+def test_what_few_samples_add_is_near_the_variance_of_the_statistic():
+    """Of drawn coins with few heads; beside the sum of cumulants times the squares of columns."""
+    rng = np.random.default_rng(0)
+    n, mu = 300, 0.05
+    angle = np.pi * rng.random((2, n))
+    phi = np.sqrt(2) * np.cos(np.arange(1, 3)[:, None, None] * angle)  # (2, 2, n)
+    C = (phi[:, None, 0] * phi[None, :, 1]).reshape(4, n)
+    drawn = (rng.random((20_000, n)) < mu) - mu
+    q = np.sum((drawn @ C.T) ** 2, axis=1)
+    v = mu * (1 - mu)
+    S, kurtosis = v * C @ C.T, C**4 @ np.full(n, v * (1 - 6 * v))
+    powers = [np.trace(np.linalg.matrix_power(S, i))[None, None] for i in (1, 2, 3)]
+    mean, second, _ = widened(tuple(powers), kurtosis[None])
+    np.testing.assert_allclose(np.mean(q), mean[0, 0], rtol=0.03)
+    np.testing.assert_allclose(np.var(q), 2 * second[0, 0], rtol=0.12)
+    assert np.var(q) > 2.1 * powers[1][0, 0]

@@ -409,7 +409,9 @@ def test_a_typing_error_is_named_and_hides_nothing():
 
 
 def test_what_cannot_be_tested_is_counted_and_named():
-    X = pd.DataFrame({"site": list("aabbcc"), "batch": list("xyxyxy"), "dose": [1.0, 2, 4, 8, 9, 7]})
+    X = pd.DataFrame(
+        {"site": list("aabbcc"), "batch": list("xyxyxy"), "dose": [1.0, 2, 4, 8, 9, 7]}
+    )
     test = InteractionTest(outcome="number").fit(X, [1.0, 2, 3, 5, 8, 9])
     untested = test.table_["p_value"].isna()
     assert untested.any()

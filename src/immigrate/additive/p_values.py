@@ -122,11 +122,13 @@ def widened(moments: tuple[Array, Array, Array], kurtosis: Array) -> tuple[Array
     """Moments of U'U where few samples decide U.
 
     Fourth cumulants of the columns, (b, k), add the sum over the samples of kappa_i |c_i|^4 to the
-    variance of U'U, at most the square of the sum of the roots of what single columns have. The
-    third cumulant grows with the square of that, as a gamma distribution's does.
+    variance of U'U: what single columns have, and for two columns at most the root of the product
+    of theirs, of which products of functions have about a half. The third cumulant grows with the
+    square of that, as a gamma distribution's does.
     """
     first, second, third = moments
-    excess = np.sqrt(np.maximum(kurtosis, 0.0)).sum(axis=1)[:, None] ** 2
+    own = np.maximum(kurtosis, 0.0)
+    excess = (own.sum(axis=1) + np.sqrt(own).sum(axis=1) ** 2)[:, None] / 2
     ratio = 1 + excess / 2 / np.maximum(second, TINY)
     return first, second * ratio, third * ratio**2
 
