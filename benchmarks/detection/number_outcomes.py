@@ -6,8 +6,8 @@
 
 Rows go to ``build/number_outcomes.csv`` as soon as they are there, and what is there is not run
 again; the means go to ``results/number_outcomes.csv`` with ``--summary``. Seeds depend on design,
-noise, size and replicate only. Beside the test stands the F-test of the products of dummies, or of the features
-themselves where they are numbers, by Holm's method: right where noise is normal and equal.
+noise, size and replicate only. Beside the test stands the F-test of the products of dummies, or of
+the features themselves where they are numbers, by Holm's method: right where noise is equal.
 """
 
 from __future__ import annotations
