@@ -69,6 +69,8 @@ TUNED = {
         "FEWEST_FOR_KERNEL": 60,
         "FEWEST_LEFT": 1.0,
         "TAIL_STARTS_AT": 0.01,
+    },
+    "additive.levels": {
         "SAMPLES_PER_GROUP": 30,
         "FEWEST_GROUPS": 2,
         "MOST_GROUPS": 6,

@@ -13,8 +13,8 @@ from scipy import stats
 
 from immigrate.additive.basis import N_SINGLE
 from immigrate.additive.design import own_main_effects, term_columns
-from immigrate.additive.estimated import variance_groups
 from immigrate.additive.families import number_outcome
+from immigrate.additive.levels import variance_groups
 from immigrate.additive.null_model import null_model
 from immigrate.additive.p_values import log_f_tail, log_ratio_tail, low_columns
 from immigrate.additive.ridge import INTERCEPT_PENALTY

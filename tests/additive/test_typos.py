@@ -55,13 +55,17 @@ def test_two_of_many_may_be_mistyped():
 
 
 def test_long_tails_rarely_have_such_a_gap():
+    """In one of twenty tables of 400 with t3 noise, one of fifty with lognormal, none with normal."""
     X, y = study(400)
-    named = []
+    normal, tails = [], []
     for seed in range(15):
         rng = np.random.default_rng(seed)
-        for noise in (rng.normal(size=400), rng.standard_t(3, 400), rng.lognormal(size=400)):
-            named.append(len(typos_in(X, y + 3 * noise).rows))
-    assert np.count_nonzero(named) <= 2
+        noises = (rng.normal(size=400), rng.standard_t(3, 400), rng.lognormal(size=400))
+        n_typos = [len(typos_in(X, y + 3 * noise).rows) for noise in noises]
+        normal.append(n_typos[0])
+        tails += n_typos[1:]
+    assert not any(normal)
+    assert np.count_nonzero(tails) <= 3
 
 
 def test_clear_groups_are_no_typos():

@@ -12,8 +12,8 @@ from oracles.estimated import combined, form_log_p, null_projection
 
 from immigrate.additive.basis import N_SINGLE
 from immigrate.additive.design import term_columns
-from immigrate.additive.estimated import variance_groups
 from immigrate.additive.families import number_outcome
+from immigrate.additive.levels import variance_groups
 from immigrate.additive.moments import without_untestable
 from immigrate.additive.null_model import null_model
 from immigrate.additive.p_values import combined_log_p, form_results, low_columns

@@ -12,7 +12,7 @@ once; of a long one blocks are made for every sum.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -113,97 +113,145 @@ class Cleared:
         return is_used if self.is_excluded is None else is_used & ~self.is_excluded
 
 
+class Left(NamedTuple):
+    """Rows a on some samples, and what the null model leaves of them once and twice."""
+
+    a: Array  # (u, n_rows)
+    once: Array  # Ra, without main effects of their own
+    twice: Array  # RRa
+
+
 @dataclass(frozen=True, eq=False)
-class TermRows:
-    """What takes the null model and the main effects out of the rows A = [C, G] of terms.
+class LeftRows:
+    """Rows a (u, n), and what the null model of a contrast leaves of them on any samples.
 
     Attributes
     ----------
     contrast : EstimatedContrast
-    stacked : callable
-        From rows to all rows of C, and below them the different rows of G: (u, n_rows).
-    place : ndarray of shape (b, k + m)
-        Which of them are A of each term.
-    once, twice : ndarray of shape (u, p)
-        Of these rows a: aZ H, and aZ (2H - HIH).
+    rows : callable
+        From samples to a (u, n_rows).
+    products : ndarray of shape (u, p)
+        aZ.
+    U : ndarray of shape (u, d)
+    kept : Left or None
+        All samples of a short table.
+    """
+
+    contrast: EstimatedContrast
+    rows: Callable[[Rows], Array]
+    products: Array
+    U: Array
+    kept: Left | None = None
+
+    def on(self, rows: Rows) -> Left:
+        """Those of some samples."""
+        if self.kept is not None:
+            return self.kept
+        a, Z = self.rows(rows), self.contrast.Z[rows].T
+        return Left(a, *(a - (self.products @ one) @ Z for one in self.contrast.once_and_twice))
+
+
+def left_rows(
+    rows: Callable[[Rows], Array], contrast: EstimatedContrast, run: Run, is_short: bool
+) -> LeftRows:
+    """Rows with their products with Z and the residuals."""
+    weight = contrast.weight
+
+    def sums(samples: Rows) -> tuple[Array, ...]:
+        a = rows(samples)
+        return (a * weight[samples]) @ contrast.Z[samples], a @ contrast.residual[samples]
+
+    slices = [ALL] if is_short else row_slices(len(weight), len(contrast.inverse))
+    products, U = added(mapped_rows(sums, slices, run))
+    left = LeftRows(contrast, rows, products, U)
+    return replace(left, kept=left.on(ALL)) if is_short else left
+
+
+@dataclass(frozen=True, eq=False)
+class TermRows:
+    """What takes the null model and the main effects out of the columns of terms.
+
+    Attributes
+    ----------
+    columns, main_effects : LeftRows
+        Rows of C of all terms, one after another; different rows of G.
+    place : ndarray of shape (b, m)
+        Which of the latter are G of each term.
     GRG, GRRG : ndarray of shape (b, m, m)
-    out : ndarray of shape (b, k, k + m)
-        [1, -slope'], which takes the main effects out of whatever the columns have become.
+    slope : ndarray of shape (b, k, m)
+        Of C on G.
     cross : ndarray of shape (b, k, m)
-        C'RRG.
+        C'RRG, without main effects.
     effect : ndarray of shape (b, m)
         What the residuals still have of the main effects.
     """
 
-    contrast: EstimatedContrast
-    stacked: Callable[[Rows], Array]
+    columns: LeftRows
+    main_effects: LeftRows
     place: Codes
-    once: Array
-    twice: Array
     GRG: Array
     GRRG: Array
-    out: Array
+    slope: Array
     cross: Array
     effect: Array
 
     def __call__(self, rows: Rows) -> OnRows:
         """The terms on some rows."""
-        a, Z, contrast = self.stacked(rows), self.contrast.Z[rows].T, self.contrast
-        g = slice(self.out.shape[1], None)
-        RA, RRA = ((a - one @ Z)[self.place] for one in (self.once, self.twice))
-        explained = np.linalg.solve(self.GRG, RA[:, g])  # (G'RG)^-1 G'R
+        contrast, C, G = self.columns.contrast, self.columns.on(rows), self.main_effects.on(rows)
+        RG, RRG = G.once[self.place], G.twice[self.place]
+        explained = np.linalg.solve(self.GRG, RG)  # (G'RG)^-1 G'R
         own = contrast.residual[rows, 0] / contrast.weight[rows]
-        r = own - np.einsum("bm,bmn->bn", self.effect, RA[:, g])
-        left = contrast.left[rows] - 2 * np.einsum("bmn,bmn->bn", explained, RRA[:, g])
+        r = own - np.einsum("bm,bmn->bn", self.effect, RG)
+        left = contrast.left[rows] - 2 * np.einsum("bmn,bmn->bn", explained, RRG)
         left += np.einsum("bmn,bmn->bn", explained, np.matmul(self.GRRG, explained))
-        twice = np.matmul(self.out, RRA) - np.matmul(self.cross, explained)
-        return OnRows(np.matmul(self.out, RA), twice, r, left)
+        RC, RRC = (one.reshape(*self.slope.shape[:2], -1) for one in (C.once, C.twice))
+        twice = RRC - np.matmul(self.slope, RRG) - np.matmul(self.cross, explained)
+        return OnRows(RC - np.matmul(self.slope, RG), twice, r, left)
 
 
 def cleared_terms(
     columns: Callable[[Rows], Array],
-    main_effects: Callable[[Rows], tuple[Array, Codes]],
-    contrast: EstimatedContrast,
+    main_effects: LeftRows,
+    place: Codes,
     run: Run,
     is_short: bool,
 ) -> Cleared:
     """Columns C (b, k, n_rows) of terms, cleared of the main effects G (b, m, n_rows).
 
-    G is given as its different rows, and which of them belong to each term.
+    `place` (b, m) says which rows of `main_effects` are G of each term.
     """
-    weight, some = contrast.weight, ALL if is_short else slice(0, 1)
-    C, (G, of_G) = columns(some), main_effects(some)
-    n_terms, k, n_rows = C.shape
-    of_C = np.arange(n_terms * k).reshape(n_terms, k)
-    place = np.concatenate([of_C, n_terms * k + of_G], axis=1)
-    kept = np.concatenate([C.reshape(-1, n_rows), G])
+    contrast = main_effects.contrast
+    weight, (n_terms, k, _) = contrast.weight, columns(ALL if is_short else slice(0, 1)).shape
 
-    def stacked(rows: Rows) -> Array:
-        if is_short:
-            return kept
-        return np.concatenate([columns(rows).reshape(n_terms * k, -1), main_effects(rows)[0]])
+    def flat(rows: Rows) -> Array:
+        return columns(rows).reshape(n_terms * k, -1)
 
-    def sums(rows: Rows) -> tuple[Array, ...]:
-        a = stacked(rows)
-        weighted = a * weight[rows]
-        products = np.matmul(weighted[place], a[place].transpose(0, 2, 1))
-        return products, weighted @ contrast.Z[rows], a @ contrast.residual[rows]
+    C = left_rows(flat, contrast, run, is_short)
+
+    def products(rows: Rows) -> tuple[Array]:
+        a, G = C.on(rows).a.reshape(n_terms, k, -1), main_effects.on(rows).a[place]
+        A = np.concatenate([a, G], axis=1)
+        return (np.matmul(A * weight[rows], A.transpose(0, 2, 1)),)
 
     slices = [ALL] if is_short else row_slices(len(weight), len(contrast.inverse))
-    AA, aZ, au = added(mapped_rows(sums, slices, run))
-    X, AU = aZ[place], au[place]
-    once, twice = (aZ @ one for one in contrast.once_and_twice)
-    inner, squared = (AA - np.matmul(one[place], X.transpose(0, 2, 1)) for one in (once, twice))
-    g, own = slice(k, None), np.arange(AA.shape[1] - k)
+    (AA,) = added(mapped_rows(products, slices, run))
+    X, AU = (
+        np.concatenate([own.reshape(n_terms, k, -1), of_G[place]], axis=1)
+        for own, of_G in ((C.products, main_effects.products), (C.U, main_effects.U))
+    )
+    inner, squared = (
+        AA - np.matmul(X @ one, X.transpose(0, 2, 1)) for one in contrast.once_and_twice
+    )
+    g, own = slice(k, None), np.arange(place.shape[1])
     GRG, size = inner[:, g, g].copy(), np.einsum("bkk->bk", AA)[:, g]
     # 1 for rows of padding, which are 0: the matrix stays regular and their slope 0.
     GRG[:, own, own] += np.where(size > 0, SMALLEST_MAIN_EFFECT * size, 1.0)
     solved = np.linalg.solve(GRG, np.concatenate([inner[:, g, :k], AU[:, g]], axis=2))
     slope = solved[..., :k].transpose(0, 2, 1)
-    out = np.concatenate([np.broadcast_to(np.eye(k), (len(AA), k, k)), -slope], axis=2)
+    # [1, -slope] takes the main effects out of whatever the columns have become.
+    out = np.concatenate([np.broadcast_to(np.eye(k), (n_terms, k, k)), -slope], axis=2)
     cross = np.matmul(out, squared[:, :, g])
-    of_main_effects = (GRG, squared[:, g, g], out, cross, solved[:, :, k])
-    on = TermRows(contrast, stacked, place, once, twice, *of_main_effects)
+    on = TermRows(C, main_effects, place, GRG, squared[:, g, g], slope, cross, solved[:, :, k])
     left = np.matmul(out, squared[:, :, :k]) - np.matmul(cross, slope.transpose(0, 2, 1))
     sizes = (np.matmul(out, AU), np.matmul(out, inner[:, :, :k]), left, AA[:, :k, :k])
     return Cleared(on, *sizes, weight, run, is_short)

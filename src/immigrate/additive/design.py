@@ -27,7 +27,7 @@ from immigrate.additive.basis import (
     term_functions,
 )
 from immigrate.additive.families import Outcome, outcome_of
-from immigrate.additive.levels import Levels, feature_levels
+from immigrate.additive.levels import Levels, feature_levels, variance_groups
 from immigrate.additive.rows import ALL, Columns, LazyColumns, Rows, kept_numbers, row_sum
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.progress import ALONE, Run
@@ -138,6 +138,11 @@ class Design:
                 return effect
             self._main_effects[feature] = effect
         return self._main_effects[feature]
+
+    @cached_property
+    def variance_groups(self) -> list[Codes]:
+        """Groups of samples by each feature whose variances may differ."""
+        return [variance_groups(levels, self.n) for levels in self.levels]
 
     @cached_property
     def _main_effects(self) -> dict[int, MainEffect]:

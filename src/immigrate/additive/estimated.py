@@ -38,7 +38,6 @@ from typing import NamedTuple
 import numpy as np
 
 from immigrate.additive.cleared import Cleared, OnRows
-from immigrate.additive.levels import Levels
 from immigrate.additive.moments import Moments
 from immigrate.additive.p_values import (
     FormResult,
@@ -59,8 +58,6 @@ FEWEST_FOR_SCORE, FEWEST_FOR_KERNEL = 20, 60
 FEWEST_LEFT = 1.0
 # Below this p the F distribution hands over to the mixture.
 TAIL_STARTS_AT = 0.01
-# Groups of ranks, one per so many samples, whose variances are compared.
-SAMPLES_PER_GROUP, FEWEST_GROUPS, MOST_GROUPS, MOST_NOMINAL_GROUPS = 30, 2, 6, 10
 TINY = np.finfo(np.float64).tiny
 
 
@@ -80,20 +77,6 @@ class Spread(NamedTuple):
     def of_samples(self, values: Array, rows: Rows) -> Array:
         """What the group of each sample has: (b, n_rows)."""
         return values.ravel()[self.place[:, rows]]
-
-
-def variance_groups(levels: Levels, n: float) -> Codes:
-    """Groups of samples by one feature: its levels if they are few, else ranges of ranks."""
-    most = int(np.clip(n // SAMPLES_PER_GROUP, FEWEST_GROUPS, MOST_GROUPS))
-    if levels.is_nominal:
-        group = np.minimum(np.arange(levels.n_levels), MOST_NOMINAL_GROUPS - 1)
-    elif levels.n_levels <= MOST_GROUPS:
-        group = np.arange(levels.n_levels)
-    else:
-        rank = np.cumsum(levels.share) - levels.share / 2
-        group = np.minimum((rank * most).astype(np.intp), most - 1)
-    # Those whose value is missing are a group too: the code -1 reads the last place.
-    return np.append(group, group.max(initial=0) + 1)[levels.code]
 
 
 def spreads_of(groups: Sequence[Codes], terms: Codes) -> list[Spread]:

@@ -9,6 +9,8 @@ import numpy as np
 from immigrate.arrays import Array, Codes
 
 TINY = np.finfo(np.float64).tiny
+# Groups of ranks, one per so many samples, whose variances are compared.
+SAMPLES_PER_GROUP, FEWEST_GROUPS, MOST_GROUPS, MOST_NOMINAL_GROUPS = 30, 2, 6, 10
 
 
 @dataclass(frozen=True)
@@ -70,3 +72,17 @@ def feature_levels(
     n_observed = float(count.sum())
     share = count / max(n_observed, TINY)
     return Levels(code, value, share, is_nominal, n_observed, is_circular)
+
+
+def variance_groups(levels: Levels, n: float) -> Codes:
+    """Groups of samples by one feature: its levels if they are few, else ranges of ranks."""
+    most = int(np.clip(n // SAMPLES_PER_GROUP, FEWEST_GROUPS, MOST_GROUPS))
+    if levels.is_nominal:
+        group = np.minimum(np.arange(levels.n_levels), MOST_NOMINAL_GROUPS - 1)
+    elif levels.n_levels <= MOST_GROUPS:
+        group = np.arange(levels.n_levels)
+    else:
+        rank = np.cumsum(levels.share) - levels.share / 2
+        group = np.minimum((rank * most).astype(np.intp), most - 1)
+    # Those whose value is missing are a group too: the code -1 reads the last place.
+    return np.append(group, group.max(initial=0) + 1)[levels.code]

@@ -15,9 +15,9 @@ from functools import partial
 
 import numpy as np
 
-from immigrate.additive.cleared import EstimatedContrast, cleared_terms
+from immigrate.additive.cleared import EstimatedContrast, cleared_terms, left_rows
 from immigrate.additive.design import Design, term_columns, term_squares
-from immigrate.additive.estimated import estimated_evidence, forms_of, spreads_of, variance_groups
+from immigrate.additive.estimated import estimated_evidence, forms_of, spreads_of
 from immigrate.additive.moments import Contrast, known, moments_by_rows
 from immigrate.additive.p_values import log_three_moment_tail, score_log_p
 from immigrate.additive.residuals import Draws, contrasts_of
@@ -254,14 +254,15 @@ def scores_beside(
             row[: len(values)] = values
         return padded
 
-    def main_effects(rows: Rows) -> tuple[Array, Codes]:
+    def main_effects(rows: Rows) -> Array:
         G = columns(design, rows)
-        return G.reshape(-1, G.shape[2]), np.arange(G[:, :, 0].size).reshape(G.shape[:2])
+        return G.reshape(-1, G.shape[2])
 
-    is_short = not isinstance(first.Z, LazyColumns)
-    cleared = cleared_terms(partial(columns, finer), main_effects, first, design.run, is_short)
-    groups = [variance_groups(levels, design.n) for levels in design.levels]
-    spreads = spreads_of(groups, np.array(features)[:, None])
+    run, is_short = design.run, not isinstance(first.Z, LazyColumns)
+    own = left_rows(main_effects, first, run, is_short)
+    place = np.arange(len(own.U)).reshape(len(features), -1)
+    cleared = cleared_terms(partial(columns, finer), own, place, run, is_short)
+    spreads = spreads_of(design.variance_groups, np.array(features)[:, None])
     return estimated_evidence(cleared, forms_of(cleared, None, 0), spreads).log_p[0, :, 0]
 
 

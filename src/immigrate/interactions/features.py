@@ -28,7 +28,6 @@ from immigrate.additive.estimated import (
     estimated_moments,
     forms_of,
     spreads_of,
-    variance_groups,
 )
 from immigrate.additive.moments import Contrast, Moments, known, without_untestable
 from immigrate.additive.newton import information_matrix, penalised_inverse
@@ -172,13 +171,14 @@ def _estimated_without(
     """The same for a number, whose variances are taken from the residuals; `refit` is H and I."""
     design, (H, information) = model.design, refit
     left = shares_left(model.Z, H, information)
-    spread = [variance_groups(levels, design.n) for levels in design.levels]
     n_numbers = ARRAYS_TOGETHER * is_low.shape[1] * len(design.weight)
     forms, moments = [], []
     for some in blocks(len(without), n_numbers, kept_numbers()):
         parts = [cleared_without(model, one, H, information, left) for one in without[some]]
         cleared = joined(parts, is_copied[some], not isinstance(model.Z, LazyColumns))
-        spreads = spreads_of(spread, np.array([[one.feature] for one in without[some]]))
+        spreads = spreads_of(
+            design.variance_groups, np.array([[one.feature] for one in without[some]])
+        )
         own = forms_of(cleared, is_low[some], N_SINGLE)
         forms.append(estimated_evidence(cleared, own, spreads))
         moments.append(estimated_moments(cleared))

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from immigrate.additive.basis import MOST_ORDERED_COLUMNS, N_FUNCTIONS, N_SINGLE
-from immigrate.additive.cleared import EstimatedContrast, cleared_terms
+from immigrate.additive.cleared import Cleared, EstimatedContrast, cleared_terms, left_rows
 from immigrate.additive.design import (
     Design,
     main_effect_rows,
@@ -28,11 +28,10 @@ from immigrate.additive.estimated import (
     estimated_moments,
     forms_of,
     spreads_of,
-    variance_groups,
 )
 from immigrate.additive.moments import Contrast, KnownContrast, Moments, known, moments_of, sums_of
 from immigrate.additive.p_values import FormResult, combined_log_p, form_results, low_columns
-from immigrate.additive.rows import LazyColumns, added, kept_numbers, mapped_rows
+from immigrate.additive.rows import LazyColumns, Rows, added, kept_numbers, mapped_rows
 from immigrate.additive.sizes import FirstOrder, column_penalty, first_order
 from immigrate.arrays import Array, Codes, Mask
 from immigrate.progress import Run
@@ -139,21 +138,11 @@ def evidence_by_block(
 
     first = contrasts[0]
     if isinstance(first, EstimatedContrast):
-        groups = [variance_groups(levels, data.n) for levels in data.levels]
-        is_all, n_sets = is_short(data, contrasts), first.residual.shape[1]
-        n_rows = len(data.weight) if is_all else BLOCK_ROWS
-        for block in _blocks_of_a_kind(data, terms, ESTIMATED_ARRAYS * n_rows, n_sets):
-            own = terms[block]
-            k = _n_functions(data, own)
-            cleared = cleared_terms(
-                partial(term_columns, data, own, k=k),
-                partial(main_effect_rows, data, own),
-                first,
-                data.run,
-                is_all,
-            )
+        for block, cleared in _cleared_blocks(data, terms, first):
             found = estimated_evidence(
-                cleared, forms_of(cleared, low(own), N_SINGLE), spreads_of(groups, own)
+                cleared,
+                forms_of(cleared, low(terms[block]), N_SINGLE),
+                spreads_of(data.variance_groups, terms[block]),
             )
             squares = np.einsum("bkk->bk", cleared.raw)
             yield block, squares, [found], [estimated_moments(cleared)]
@@ -163,6 +152,40 @@ def evidence_by_block(
         moments = moments_of(tuple(sums), ready)
         is_low = low(terms[block])
         yield block, squares, [form_results(one, is_low) for one in moments], moments
+
+
+def _cleared_blocks(
+    data: Design, terms: Codes, contrast: EstimatedContrast
+) -> Iterator[tuple[Codes, Cleared]]:
+    """Blocks of terms, cleared of main effects."""
+    n, run, is_all, G = len(data.weight), data.run, is_short(data, [contrast]), None
+    is_complete = not any(levels.has_missing for levels in data.levels)
+    # Made once for all blocks where there is room, and where they are those of all samples.
+    if is_all and is_complete and 3 * data.n_columns.sum() * n <= kept_numbers():
+        rows, place_of = main_effect_rows(data, terms)
+        G = left_rows(lambda _: rows, contrast, run, is_all)
+    n_rows, n_sets = n if is_all else BLOCK_ROWS, contrast.residual.shape[1]
+    for block in _blocks_of_a_kind(data, terms, ESTIMATED_ARRAYS * n_rows, n_sets):
+        own = terms[block]
+        columns = partial(term_columns, data, own, k=_n_functions(data, own))
+        if G is None:
+            place = main_effect_rows(data, own, slice(0, 1))[1]
+            main_effects = partial(_rows_of_main_effects, data, own)
+            yield (
+                block,
+                cleared_terms(
+                    columns, left_rows(main_effects, contrast, run, is_all), place, run, is_all
+                ),
+            )
+            continue
+        place = place_of[block]
+        # Without the padding that only wider terms of other blocks need: the last row is zero.
+        place = place[:, np.any(place < len(G.U) - 1, axis=0)]
+        yield block, cleared_terms(columns, G, place, run, is_all)
+
+
+def _rows_of_main_effects(data: Design, terms: Codes, rows: Rows) -> Array:
+    return main_effect_rows(data, terms, rows)[0]
 
 
 def _sums_by_block(
