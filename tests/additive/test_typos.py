@@ -55,7 +55,7 @@ def test_two_of_many_may_be_mistyped():
 
 
 def test_long_tails_rarely_have_such_a_gap():
-    """In one of twenty tables of 400 with t3 noise, one of fifty with lognormal, none with normal."""
+    """In one of twenty tables with t3 noise, one of fifty with lognormal, none with normal."""
     X, y = study(400)
     normal, tails = [], []
     for seed in range(15):

@@ -145,7 +145,7 @@ def evidence_without(
     is_low = low_columns(design, terms)
     if family.is_estimated:
         some = [one for group in groups for one in group]
-        return _estimated_without(model, some, (refit_inverse, information), is_copied, is_low)
+        return estimated_without(model, some, (refit_inverse, information), is_copied, is_low)
     sums = [_sums_without(model, n_logits, some, refit_inverse) for some in groups]
     every = [np.concatenate(parts) for parts in zip(*sums)]
     moments = []
@@ -161,7 +161,7 @@ def evidence_without(
     return [form_results(one, is_low) for one in moments], moments
 
 
-def _estimated_without(
+def estimated_without(
     model: NullModel,
     without: list[Without],
     refit: tuple[Array, Array],

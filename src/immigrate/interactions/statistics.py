@@ -138,7 +138,7 @@ def evidence_by_block(
 
     first = contrasts[0]
     if isinstance(first, EstimatedContrast):
-        for block, cleared in _cleared_blocks(data, terms, first):
+        for block, cleared in cleared_blocks(data, terms, first):
             found = estimated_evidence(
                 cleared,
                 forms_of(cleared, low(terms[block]), N_SINGLE),
@@ -154,7 +154,7 @@ def evidence_by_block(
         yield block, squares, [form_results(one, is_low) for one in moments], moments
 
 
-def _cleared_blocks(
+def cleared_blocks(
     data: Design, terms: Codes, contrast: EstimatedContrast
 ) -> Iterator[tuple[Codes, Cleared]]:
     """Blocks of terms, cleared of main effects."""
@@ -170,7 +170,7 @@ def _cleared_blocks(
         columns = partial(term_columns, data, own, k=_n_functions(data, own))
         if G is None:
             place = main_effect_rows(data, own, slice(0, 1))[1]
-            main_effects = partial(_rows_of_main_effects, data, own)
+            main_effects = partial(rows_of_main_effects, data, own)
             yield (
                 block,
                 cleared_terms(
@@ -184,7 +184,8 @@ def _cleared_blocks(
         yield block, cleared_terms(columns, G, place, run, is_all)
 
 
-def _rows_of_main_effects(data: Design, terms: Codes, rows: Rows) -> Array:
+def rows_of_main_effects(data: Design, terms: Codes, rows: Rows) -> Array:
+    """The different rows of G of some terms."""
     return main_effect_rows(data, terms, rows)[0]
 
 
