@@ -192,17 +192,10 @@ CASES = {
         "Class 'dead' has 1 sample; a nearest hit needs at least 2. Merge rare classes or drop "
         "them.",
     ),
-    "number as class": Case(
-        GOOD,
-        ("report", "t.csv", "--target", "dose"),
-        "The target is continuous, with 74 different numbers in 80 samples; "
-        "classes were expected. immigrate test takes numbers as they are; this command needs "
-        "classes: cut the numbers into a few, or say --outcome class if they are names.",
-    ),
-    "report of a number": Case(
+    "names as a number": Case(
         GOOD,
         (*REPORT, "--outcome", "number"),
-        "the report explains classes; immigrate test --outcome number tests numbers.",
+        "The target holds no numbers, but names; leave --outcome number out.",
     ),
     "output is the input": Case(
         GOOD, (*REPORT, "--out", "./t.csv"), "t.csv is what is read; write to another file."

@@ -10,6 +10,7 @@ import sklearn
 from problems import FORMS, form_of, random_weights
 
 from immigrate.core.couplings import class_probability
+from immigrate.core.differences import ColumnKinds
 from immigrate.core.targets import HIT, MISS, NEAR, NumberTarget
 from immigrate.kernels import Pieces, pass_over
 from immigrate.kernels.numpy_pass import PlainPass
@@ -35,7 +36,7 @@ def case(seed, differences, form, has_counts, *, n=24, p=4):
     is_anchor[0] = True
     count = rng.choice([0.0, 1.0, 2.5], n) if has_counts else np.ones(n)
     D = rng.uniform(0.1, 1, n) * is_anchor
-    arguments = {"X": X, "y": y, "form": form_of(form, p), "is_nominal": is_nominal}
+    arguments = {"X": X, "y": y, "form": form_of(form, p), "kinds": ColumnKinds(is_nominal, 1.0)}
     arguments |= {"count": count, "is_anchor": is_anchor}
     return arguments, random_weights(rng, p, form), D / D.sum()
 

@@ -136,7 +136,7 @@ def test_other_models_are_refused(small):
     [
         ({"cv": 1}, "cv must be at least 2"),
         ({"test": InteractionTest(alpha=2)}, "alpha must be a number between 0"),
-        ({"test": InteractionTest(order=3)}, "The report shows pairs and classes, and "),
+        ({"test": InteractionTest(order=3)}, "The report shows pairs, and "),
         ({"test": InteractionTest(adjust_for=["aeg"])}, "adjust_for names 'aeg', but the columns"),
     ],
 )

@@ -25,9 +25,9 @@ def command(
     jobs: Jobs = None,
     reading: Reading,
 ) -> None:
-    """Accuracy of the library and of its peers on the same folds."""
+    """Accuracy, or R², of the library and of its peers on the same folds."""
     source.check("compare")
-    from immigrate.cli.tables import read_source
+    from immigrate.cli.tables import is_number, read_source
     from immigrate.table import left_out, messages
 
     check_outputs(csv, inputs=(source.table,))
@@ -49,6 +49,7 @@ def command(
             seed=seed,
             jobs=jobs,
             circular_features=source.circular_features,
+            is_number=is_number(y, source),
             show_progress=show_progress,
         )
     show(comparison.heading)

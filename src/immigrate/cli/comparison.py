@@ -21,24 +21,34 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from scipy import stats
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss
-from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 
-from immigrate.arrays import Array, Codes
+from immigrate.arrays import Array
 from immigrate.cli.ending import CommandError
 from immigrate.estimators.immigrate_cv import default_model
 from immigrate.interactions.adjustments import PValues, holm
-from immigrate.outcomes import read_classes
+from immigrate.outcomes import Labels, read_classes, read_numbers
 from immigrate.report.folds import Fold, HeldOut, baselines, predicted_folds, prepared
 from immigrate.report.input import ReportInput
+from immigrate.report.numbers import GUESS, number_baselines, number_measures
 from immigrate.table import Reader, left_out
 
 ALPHA = 0.05
 SCORES = {"accuracy": "accuracy", "balanced": "balanced", "log_loss": "log-loss", "auc": "AUC"}
+SCORES_OF_NUMBERS = {"r2": "R²", "mae": "mean absolute error"}
 # What methods are judged by, with the sign that makes larger better.
-JUDGED_BY = {"accuracy": 1.0, "log_loss": -1.0}
+JUDGED_BY = {"accuracy": 1.0, "log_loss": -1.0, "r2": 1.0, "mae": -1.0}
+TEXTS: dict[str, Callable[[float], str]] = {
+    "accuracy": lambda x: f"{100 * x:.1f} %",
+    "balanced": lambda x: f"{100 * x:.1f} %",
+    "log_loss": "{:.3f}".format,
+    "auc": "{:.3f}".format,
+    "r2": "{:.3f}".format,
+    "mae": "{:.4g}".format,
+}
 
 
 def peers(reader: Reader, seed: int) -> dict[str, Any]:
@@ -50,6 +60,13 @@ def peers(reader: Reader, seed: int) -> dict[str, Any]:
     # It gives probabilities of 0 and 1 only, whose log-loss says nothing.
     del found["the largest class"]
     return found
+
+
+def peers_of_numbers(reader: Reader, seed: int) -> dict[str, Any]:
+    """The same for a number."""
+    boosting = HistGradientBoostingRegressor(random_state=seed)
+    with_gaps = make_pipeline(prepared(reader, "passthrough"), boosting)
+    return number_baselines(reader, seed) | {"histogram boosting": with_gaps}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,34 +97,34 @@ class Comparison:
         seed: int,
         jobs: int | None,
         circular_features: dict[str, float] | None = None,
+        is_number: bool = False,
         show_progress: Callable[[str], None],
     ) -> Self:
         """Fit all methods on all folds."""
-        labels = read_classes(y)
-        classes, codes = labels.classes, labels.codes
-        least = int(np.bincount(codes).min())
-        # With more folds than that some fold would hold out none of the class.
-        if folds > least:
-            raise CommandError(
-                f"--folds {folds} is more than the {least} rows of the smallest class, "
-                f"'{classes[np.bincount(codes).argmin()]}'; give --folds {least} or fewer."
-            )
+        labels = labels_for_folds(y, folds, is_number)
+        codes = labels.codes
         X = X.drop(columns=[note.name for note in left_out(X)])
         if not X.shape[1]:
             raise CommandError("no column is left that can be a feature.")
         circular = {k: v for k, v in (circular_features or {}).items() if k in X}
-        given = ReportInput.of(X, y, n_jobs=jobs)
-        splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
+        given = ReportInput.of(X, y, outcome="number" if is_number else "class", n_jobs=jobs)
+        kind: Any = RepeatedKFold if is_number else RepeatedStratifiedKFold
+        splitter = kind(n_splits=folds, n_repeats=repeats, random_state=seed)
         splits = list(splitter.split(codes, codes))
         n_features = X.shape[1]
         models = {
             "ImmigrateClassifierCV": default_model(n_features, circular),
             "BoostedImmigrateClassifier": default_model(n_features, circular, boosted=True),
         }
-        found = predicted_folds(models, partial(peers, seed=seed), given, splits)
+        if is_number:
+            models = {"ImmigrateRegressor": default_model(n_features, circular, is_number=True)}
+        rivals = peers_of_numbers if is_number else peers
+        found = predicted_folds(models, partial(rivals, seed=seed), given, splits)
         rows = []
         for k, fold in enumerate(found):
-            rows += [_scored(fold, k, name, codes) for name in fold.probability]
+            rows += [_scored(fold, k, name, labels) for name in fold.probability]
+            if is_number:
+                rows = [row for row in rows if row["method"] != GUESS]
             show_progress(f"comparison: fold {k + 1} of {len(splits)}")
         share = float(np.mean([len(test) / len(train) for train, test in splits]))
         return cls(pd.DataFrame(rows), share, folds, repeats)
@@ -121,21 +138,28 @@ class Comparison:
     @property
     def header(self) -> list[str]:
         """Names of the columns of `rows`."""
-        judged = [f"W–T–L {SCORES[score]}" for score in JUDGED_BY]
-        return ["method", *SCORES.values(), *judged]
+        judged = [f"W–T–L {name}" for name in self.judged_by.values()]
+        return ["method", *self.names.values(), *judged]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The scores of classes, or those of numbers."""
+        return SCORES if "accuracy" in self.scores else SCORES_OF_NUMBERS
+
+    @property
+    def judged_by(self) -> dict[str, str]:
+        """Those that methods are judged by."""
+        return {score: name for score, name in self.names.items() if score in JUDGED_BY}
 
     def rows(self) -> list[list[str]]:
         """One row per method: mean scores, and how often it is shown to be better or worse."""
-        means = self.scores.groupby("method", sort=False)[list(SCORES)].mean()
-        verdicts = {score: self.verdicts(score) for score in JUDGED_BY}
+        means = self.scores.groupby("method", sort=False)[list(self.names)].mean()
+        verdicts = {score: self.verdicts(score) for score in self.judged_by}
         return [
             [
                 str(name),
-                f"{100 * mean['accuracy']:.1f} %",
-                f"{100 * mean['balanced']:.1f} %",
-                f"{mean['log_loss']:.3f}",
-                f"{mean['auc']:.3f}",
-                *("–".join(map(str, verdicts[score][str(name)])) for score in JUDGED_BY),
+                *(TEXTS[score](mean[score]) for score in self.names),
+                *("–".join(map(str, verdicts[score][str(name)])) for score in self.judged_by),
             ]
             for name, mean in means.iterrows()
         ]
@@ -169,15 +193,18 @@ class Comparison:
 
     def words(self) -> Iterator[str]:
         """What that shows, and what it does not."""
-        for score in JUDGED_BY:
+        for score, name in self.judged_by.items():
             wins = self.wins(score)
             if not wins:
-                yield f"By {SCORES[score]}, no method is shown to be better than another."
+                yield f"By {name}, no method is shown to be better than another."
             for better, worse in wins:
-                yield f"By {SCORES[score]}, {better} is shown to be better than {worse}."
+                yield f"By {name}, {better} is shown to be better than {worse}."
+        first = "balanced: mean accuracy of the classes."
+        if "r2" in self.scores:
+            first = "R²: the share of the squared error of guessing the mean that is saved."
         yield (
-            "balanced: mean accuracy of the classes. W–T–L: how many of the other methods one is "
-            "shown to beat, to tie with, to lose to."
+            f"{first} W–T–L: how many of the other methods one is shown to beat, to tie with, to "
+            "lose to."
         )
         yield (
             "Corrected paired t-tests (Nadeau and Bengio) at 5 %, adjusted by Holm for all pairs "
@@ -204,8 +231,31 @@ def corrected_p(differences: Array, share: float) -> float:
     return float(2 * stats.t.sf(abs(t), k - 1))
 
 
-def _scored(fold: Fold, k: int, name: str, codes: Codes) -> dict[str, Any]:
-    truth, probability = codes[fold.test], fold.probability[name]
+def labels_for_folds(y: Any, folds: int, is_number: bool) -> Labels:
+    """The labels, unless there are more folds than half of the rows, or the smallest class has."""
+    labels = read_numbers(y) if is_number else read_classes(y)
+    if labels.numbers is not None:
+        if folds > len(labels.numbers) // 2:
+            raise CommandError(f"--folds {folds} leaves folds of one row; give fewer.")
+        return labels
+    sizes = np.bincount(labels.codes)
+    least = int(sizes.min())
+    # With more folds than that some fold would hold out none of the class.
+    if folds > least:
+        raise CommandError(
+            f"--folds {folds} is more than the {least} rows of the smallest class, "
+            f"'{labels.classes[sizes.argmin()]}'; give --folds {least} or fewer."
+        )
+    return labels
+
+
+def _scored(fold: Fold, k: int, name: str, labels: Labels) -> dict[str, Any]:
+    probability = fold.probability[name]
+    if labels.numbers is not None:
+        y, guess = labels.numbers[fold.test], fold.probability[GUESS][:, 0]
+        found = number_measures(y, probability[:, 0], guess)
+        return {"method": name, "fold": k, **{one: found[one]["value"] for one in found}}
+    truth = labels.codes[fold.test]
     measures = HeldOut(truth, fold.predicted(name), probability).measures()
     return {
         "method": name,

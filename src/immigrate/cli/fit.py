@@ -27,14 +27,14 @@ def command(
     jobs: Jobs = None,
     reading: Reading,
 ) -> None:
-    """Fit a classifier on all rows and store it."""
+    """Fit a model of classes, or of a number, on all rows and store it."""
     source.check("fit")
     if out is None:
         raise UsageError(
             f"where should the model go? Say so with --out, as in: immigrate fit {source.table} "
             f"--target {source.target} --out {source.table.stem}.model"
         )
-    from immigrate.cli.tables import read_source, without_dates
+    from immigrate.cli.tables import is_number, read_source, without_dates
 
     check_outputs(out, inputs=(source.table,))
     read = read_source(source, reading)
@@ -45,14 +45,18 @@ def command(
 
         if words_of_screen(X.shape[1]):
             note(words_of_screen(X.shape[1]))
+        y = read.frame[source.target]
+        options: dict[str, Any] = {"is_number": is_number(y, source), "boosted": boosted}
+        if boosted and options["is_number"]:
+            raise UsageError("--boosted is a vote of classes, and the target is a number.")
         model = default_model(
-            X.shape[1], source.circular_features, boosted=boosted, n_jobs=jobs, verbose=True
+            X.shape[1], source.circular_features, n_jobs=jobs, verbose=True, **options
         )
-        model.fit(X, read.frame[source.target])
+        model.fit(X, y)
         # Progress was for this command; whoever loads the model did not ask for it.
         with writing(out):
             save_model(model.set_params(verbose=False), out, target=source.target)
-    classes = ", ".join(str(one) for one in model.classes_)
+    classes = ", ".join(str(one) for one in getattr(model, "classes_", ["a number"]))
     show(f"{type(model).__name__} for '{source.target}' ({classes}), {len(X)} rows.")
     show("What the model uses most. Weights are no evidence: see immigrate test.")
     show_table(["feature or pair", "share of all weights"], largest_weights(model))

@@ -26,7 +26,7 @@ def command(
     out: Out = None,
     reading: Reading,
 ) -> None:
-    """Predict the classes of the rows of a table, as CSV."""
+    """Predict the classes, or the number, of the rows of a table, as CSV."""
     check_outputs(out, inputs=(model, table))
     with working(f"reading {model.name}"):
         from immigrate.cli.files import opening
@@ -39,7 +39,8 @@ def command(
         raise CommandError(f"{model} predicts nothing: {type(stored.estimator).__name__}.")
     # The model knows which columns were text; a file of new rows cannot tell by itself.
     as_text = names_as_text(stored.estimator)
-    if all(isinstance(label, str) for label in stored.estimator.classes_):
+    classes = getattr(stored.estimator, "classes_", None)
+    if classes is not None and all(isinstance(label, str) for label in classes):
         # Labels are compared as they were read in fit: "1.50" is another name than "1.5".
         as_text |= {stored.target}
     read = read_aloud(table, replace(reading, as_text=as_text))
@@ -58,7 +59,8 @@ def command(
         write_text(out, text)
         show(f"predictions: {out}")
     if stored.target in read.frame.columns:
-        words = accuracy_words(said["prediction"], read.frame[stored.target], stored.target)
+        compared = error_words if classes is None else accuracy_words
+        words = compared(said["prediction"], read.frame[stored.target], stored.target)
         # What a program reads from standard output is to be a table and nothing else.
         (say if out is None else show)(words)
 
@@ -116,4 +118,22 @@ def accuracy_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: st
     return (
         f"right in {n_right} of the {len(known)} rows that have '{target}' ({share}); on rows "
         "that the model was fitted on, this does not measure its accuracy."
+    )
+
+
+def error_words(predicted: pd.Series[Any], actual: pd.Series[Any], target: str) -> str:
+    """How far predictions are from the numbers of the rows that have one."""
+    import numpy as np
+    import pandas as pd
+
+    known = pd.to_numeric(actual, errors="coerce")
+    is_known = known.notna().to_numpy()
+    if not is_known.any():
+        return f"'{target}' has no value in these rows: nothing to compare with."
+    y, found = known.to_numpy(float)[is_known], predicted.to_numpy(float)[is_known]
+    squares = np.sum((y - y.mean()) ** 2)
+    share = f"R² {1 - np.sum((y - found) ** 2) / squares:.2f}, " if squares else ""
+    return (
+        f"{share}mean absolute error {np.abs(y - found).mean():.4g} in the {len(y)} rows that "
+        f"have '{target}'; on rows that the model was fitted on, this does not measure its error."
     )

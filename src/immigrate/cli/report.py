@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from immigrate.cli.app import Jobs, Out, Outcome, Reading, TableOptions, TestOptions
-from immigrate.cli.ending import CommandError
+from immigrate.cli.app import Jobs, Out, Reading, TableOptions, TestOptions
 from immigrate.cli.terminal import check_outputs, note, show, working, writing
 
 # Of a web page; a name without any does no harm.
@@ -30,10 +29,6 @@ def command(
     source.check("report")
     from immigrate.cli.tables import read_source, test_parameters
 
-    if source.outcome is Outcome.number:
-        raise CommandError(
-            "the report explains classes; immigrate test --outcome number tests numbers."
-        )
     out = out or default_page(source.table)
     check_outputs(out, inputs=(source.table,))
     if out.suffix.lower() not in ENDINGS:

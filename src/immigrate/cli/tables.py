@@ -178,6 +178,23 @@ def where_it_stands(name: str, frame: pd.DataFrame) -> str:
     return ""
 
 
+def is_number(y: Any, source: TableOptions) -> bool:
+    """Whether the target is a number; says how to have whole numbers that are classes as such."""
+    from immigrate.outcomes import is_number_outcome
+
+    known = y.dropna()
+    if source.outcome is not Outcome.auto:
+        return source.outcome is Outcome.number
+    if is_number_outcome(known):
+        return True
+    if pd.api.types.is_numeric_dtype(known) and known.nunique() > 2:
+        note(
+            f"'{source.target}' has {known.nunique()} different numbers, which are read as "
+            "classes; --outcome number reads them as a number."
+        )
+    return False
+
+
 def test_parameters(
     source: TableOptions, options: TestOptions, names: Sequence[str]
 ) -> dict[str, Any]:

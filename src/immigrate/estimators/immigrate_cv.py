@@ -411,9 +411,14 @@ class ImmigrateClassifierCV(WeightMatrixModel, MarginClassifier):
 
 
 def default_model(
-    n_features: int, circular_features: Any = None, *, boosted: bool = False, **options: Any
+    n_features: int,
+    circular_features: Any = None,
+    *,
+    boosted: bool = False,
+    is_number: bool = False,
+    **options: Any,
 ) -> Any:
-    """The classifier for a table with so many features; a wide one is screened.
+    """The classifier for a table with so many features, or the regressor; a wide one is screened.
 
     Parameters
     ----------
@@ -422,8 +427,10 @@ def default_model(
         Columns that come round, and their periods.
     boosted : bool, default=False
         A vote of models in place of one.
+    is_number : bool, default=False
+        A model of numbers.
     **options
-        Parameters of the classifier.
+        Parameters of the model.
 
     Examples
     --------
@@ -433,7 +440,12 @@ def default_model(
     """
     # Large tables are fitted on samples of them: the same ones in every run.
     columns = Columns(circular_features=circular_features) if circular_features else None
-    base = ImmigrateClassifier(screen=default_screen(n_features), columns=columns, random_state=0)
+    screen = default_screen(n_features)
+    if is_number:
+        from immigrate.estimators.immigrate_regressor import ImmigrateRegressor
+
+        return ImmigrateRegressor(screen=screen, columns=columns, random_state=0, **options)
+    base = ImmigrateClassifier(screen=screen, columns=columns, random_state=0)
     if not boosted:
         return ImmigrateClassifierCV(base, **options)
     from immigrate.estimators.boosting import BoostedImmigrateClassifier

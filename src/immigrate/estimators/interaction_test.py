@@ -40,14 +40,13 @@ from immigrate.interactions.words import (
 )
 from immigrate.kernels.threads import one_blas_thread
 from immigrate.kinds.circular import chosen_periods
-from immigrate.outcomes import check_class_sizes
+from immigrate.outcomes import OUTCOMES, check_class_sizes
 from immigrate.progress import Run, fitting, print_line, report_progress, warn_user
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Table, read_training_table
 from immigrate.table.weights import refuse_repeated, sample_counts
 
 ORDERS = (2, 3)
-OUTCOMES = ("auto", "class", "number")
 # Samples times features, for each feature of a term, that are tested before anybody waits.
 LITTLE_WORK = 10_000
 # Parameters that a fitted test has to know, whatever is set later.
@@ -460,11 +459,12 @@ def fitted_on_table(test: InteractionTest, table: Table) -> InteractionTest:
             "without them. Say it where the table is read, or fit the test by itself."
         )
     classes = table.outcome.classes
-    sizes = np.bincount(table.outcome.codes, minlength=len(classes))
-    check_class_sizes(classes, sizes, least=1)
+    if table.outcome.numbers is None:
+        sizes = np.bincount(table.outcome.codes, minlength=len(classes))
+        check_class_sizes(classes, sizes, least=1)
+        test.classes_ = classes
     test._check_parameters()
     test._test(table)
-    test.classes_ = classes
     test.n_features_in_ = table.values.shape[1]
     test.feature_names_in_ = np.array(table.reader.names, dtype=object)
     return test

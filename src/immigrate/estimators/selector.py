@@ -9,20 +9,28 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Codes, Mask
-from immigrate.checks import FROM_DTYPE, check_count, check_finite, check_selected_count
+from immigrate.checks import (
+    FROM_DTYPE,
+    check_count,
+    check_finite,
+    check_option,
+    check_selected_count,
+)
 from immigrate.estimators.immigrate import ImmigrateClassifier
+from immigrate.estimators.immigrate_regressor import ImmigrateRegressor
 from immigrate.estimators.interaction_test import InteractionTest, fitted_on_table
 from immigrate.kinds.circular import chosen_periods
 from immigrate.kinds.column import Levels
 from immigrate.margin.encoding import Columns, resolved_columns
 from immigrate.margin.screen import chosen_by_importance, importances
+from immigrate.outcomes import OUTCOMES
 from immigrate.progress import collected_warnings, fitting
 from immigrate.scikit_learn import StoredEstimator, checked_feature_names, checked_sample_weight
 from immigrate.table import (
@@ -55,9 +63,10 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        Weighs features and pairs: `ImmigrateClassifier`, its CV or boosted form; for features
-        alone any with `feature_importances_` or `coef_`. None is ``ImmigrateClassifier()``.
+    estimator : classifier or regressor, default=None
+        Weighs features and pairs: `ImmigrateClassifier`, its CV or boosted form, for numbers
+        `ImmigrateRegressor`; for features alone any with `feature_importances_` or `coef_`. None
+        is ``ImmigrateClassifier()``, or ``ImmigrateRegressor()`` where the label is a number.
     n_features_to_select : int or float, default=None
         How many features to keep, the most important first; a float is a share.
     threshold : float, default=None
@@ -81,10 +90,13 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
     circular_features : dict or None, default=None
         Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
         It holds for the estimator and for the test as well.
+    outcome : {"auto", "class", "number"}, default="auto"
+        What the label is. "auto" goes by the estimator, and without one by the values, as
+        `InteractionTest` does.
 
     Attributes
     ----------
-    estimator_ : classifier
+    estimator_ : classifier or regressor
         Fitted.
     test_ : InteractionTest
         Fitted; only with a test.
@@ -92,6 +104,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         Indices of the features of each chosen pair, strongest pair first.
     feature_importances_ : ndarray of shape (n_features_in_,)
     classes_ : ndarray of shape (n_classes,)
+        Only where the label is a class.
     column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     n_features_in_ : int
@@ -131,6 +144,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         test: Any = None,
         categorical_features: Any = FROM_DTYPE,
         circular_features: Any = None,
+        outcome: str = "auto",
     ) -> None:
         self.estimator = estimator
         self.n_features_to_select = n_features_to_select
@@ -140,6 +154,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         self.test = test
         self.categorical_features = categorical_features
         self.circular_features = circular_features
+        self.outcome = outcome
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose features and pairs.
@@ -148,7 +163,7 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         ----------
         X : data frame or array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels, or numbers.
         sample_weight : array-like of shape (n_samples,), optional
             Passed to the classifier if it takes weights, and to the test, which reads them as
             counts.
@@ -223,21 +238,24 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
         return np.array([*selected, *products], dtype=object)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        outcome = check_option("outcome", self.outcome, OUTCOMES)
+        if outcome == "auto" and self.estimator is not None:
+            outcome = "number" if is_regressor(self.estimator) else "class"
         table = read_training_table(
             self,
             X,
             y,
             categorical_features=self.categorical_features,
             circular_features=self.circular_features,
+            outcome=outcome,
         )
         self._check_parameters(table.values.shape[1])
         if sample_weight is not None:
             sample_weight = checked_sample_weight(sample_weight, table.values)
         table.keep_on(self)
         self._pair_columns = PairColumns.of(table.values, table.reader, sample_weight)
-        self.estimator_ = (
-            ImmigrateClassifier() if self.estimator is None else clone(self.estimator)
-        )
+        default = ImmigrateClassifier if table.outcome.numbers is None else ImmigrateRegressor
+        self.estimator_ = default() if self.estimator is None else clone(self.estimator)
         if table.reader.period is not None:
             _name_circles(self.estimator_, table.reader.period)
         self.feature_importances_ = self._importances(table, sample_weight)
@@ -263,7 +281,9 @@ class ImmigrateSelector(SelectorMixin, StoredEstimator):
                     )
 
     def _importances(self, table: Table, sample_weight: Array | None) -> Array:
-        y = table.outcome.classes[table.outcome.codes]
+        y: Any = table.outcome.numbers
+        if y is None:
+            y = table.outcome.classes[table.outcome.codes]
         X: Any = table.values
         if get_tags(self.estimator_).input_tags.categorical:
             X = typed_table(table)

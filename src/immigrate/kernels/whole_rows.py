@@ -21,7 +21,9 @@ from immigrate.kernels import ClassScores, MarginPass
 from immigrate.kernels.numpy_pass import PlainPass
 
 # Rows of a block, at most: larger ones leave the cache. Arrays of the size of the differences.
-MOST_ROWS, COPIES = 32, 4
+MOST_ROWS, COPIES = 8, 4
+# Sums of shares times exponentials below this have lost digits.
+SMALLEST_TOTAL = 1e-280
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,13 @@ class WholeRowPass(PlainPass):
             d = pieces.differences(pieces.samples.take(rows), columns)
             q = pieces.form.distance(W, d)
             share, D = pieces.target(rows, references), self.anchor_weight[rows]
-            both = np.broadcast_to(q, share.shape)
-            sums = soft_sum(both, sigma, share)
-            energy = sums.free_energy(sigma)
+            others = np.where(rows[:, None] != references, q, np.inf)
+            factor, energy, coupling = near_and_far(others, share, sigma)
             cost += float(D @ (energy[HIT] - energy[MISS]))
             if reject_above > -np.inf:
-                coupling = sums.coupling(both, share, sigma)
                 signed = D[:, None] * (coupling[HIT] - coupling[MISS])
                 gradient += pieces.form.scatter(W, d, signed)
-            is_other = rows[:, None] != references
-            scores[rows] = votes_energy(np.where(is_other, q, np.inf), votes, sigma)
+            scores[rows] = votes_energy(others.min(axis=1), factor, votes, sigma)
         kept = gradient if -np.inf < reject_above >= cost else None
         return MarginPass(cost, kept, ClassScores(scores, scores))
 
@@ -63,7 +62,10 @@ class WholeRowPass(PlainPass):
         for rows in self._blocks(np.arange(len(X_new))):
             d = differences(differences.samples(X_new[rows]), columns)
             for scores, W, sigma in zip(found, Ws, sigmas):
-                scores[rows] = votes_energy(pieces.form.distance(W, d), votes, sigma)
+                q = pieces.form.distance(W, d)
+                floor = q.min(axis=1)
+                factor = boltzmann(q, floor[:, None], sigma)
+                scores[rows] = votes_energy(floor, factor, votes, sigma)
         return [ClassScores(scores, scores) for scores in found]
 
     def _blocks(self, rows: Codes) -> Iterator[Codes]:
@@ -74,10 +76,26 @@ class WholeRowPass(PlainPass):
         return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
-def votes_energy(q: Array, votes: Array, sigma: float) -> Array:
-    """-sigma log sum_j votes_j exp(-q_j / sigma) of each row for each vote, (r, n_votes)."""
+def near_and_far(q: Array, share: Array, sigma: float) -> tuple[Array, Array, Array]:
+    """exp(-(q - min q) / sigma), free energies of hits and misses, and their couplings.
+
+    One exponential serves hits and misses, unless all of one side are so much further than the
+    nearest of the other that it is 0.
+    """
     floor = q.min(axis=1)
-    total = boltzmann(q, floor[:, None], sigma) @ votes.T
+    factor = boltzmann(q, floor[:, None], sigma)
+    weight = share * factor
+    total = weight.sum(axis=-1)
+    if total.min() > SMALLEST_TOTAL:
+        return factor, floor - sigma * np.log(total), weight / total[:, :, None]
+    both = np.broadcast_to(q, share.shape)
+    sums = soft_sum(both, sigma, share)
+    return factor, sums.free_energy(sigma), sums.coupling(both, share, sigma)
+
+
+def votes_energy(floor: Array, factor: Array, votes: Array, sigma: float) -> Array:
+    """-sigma log sum_j votes_j exp(-q_j / sigma) of each row for each vote, (r, n_votes)."""
+    total = factor @ votes.T
     is_any = total > 0
     energy = floor[:, None] - sigma * np.log(np.where(is_any, total, 1.0))
     return np.where(is_any, energy, np.inf)

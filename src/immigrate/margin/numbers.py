@@ -36,7 +36,7 @@ from immigrate.table import Table, read_weighted_table
 # the samples that they are judged by.
 FIT_MULTIPLES, WIDTHS = (1.0, 0.5, 0.25, 0.125), (1.0, 0.5, 0.25)
 # Samples that weights are fitted on at most, and that choose the sigma of predictions from a
-# larger table: a pass over 2,000 x 20 takes about two seconds.
+# larger table: a pass over 2,000 x 20 takes about a second.
 MOST_FITTED, MOST_JUDGES = 2000, 500
 # How much longer a pass in NumPy takes than a compiled one, for the line before a long fit.
 SLOWER = 15

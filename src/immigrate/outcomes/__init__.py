@@ -14,7 +14,10 @@ from immigrate.outcomes.classes import (
 )
 from immigrate.outcomes.number import is_number_outcome, read_numbers
 
+OUTCOMES = ("auto", "class", "number")
+
 __all__ = [
+    "OUTCOMES",
     "Labels",
     "check_class_sizes",
     "is_number_outcome",

@@ -24,7 +24,7 @@ from immigrate.progress import warn_user
 # Numbers with more different values than that, some of them seen once, are measured, not given.
 MOST_NUMERIC_CLASSES, LARGEST_SHARE_ONCE = 20, 0.1
 A_NUMBER_IS_NO_CLASS = (
-    "A classifier answers with one of a few classes. Use a regression method, or cut the target "
+    "A classifier answers with one of a few classes. Use ImmigrateRegressor, or cut the target "
     "into classes, for example with pandas.qcut; InteractionTest takes numbers as they are."
 )
 
@@ -232,6 +232,5 @@ def _check_not_measured(y: NDArray[Any], classes: NDArray[Any], sizes: Codes) ->
         raise InputError(
             # The first words are what scikit-learn expects.
             f"Unknown label type: {words} {A_NUMBER_IS_NO_CLASS}",
-            shell=f"{words} immigrate test takes numbers as they are; this command needs classes: "
-            "cut the numbers into a few, or say --outcome class if they are names.",
+            shell=f"{words} Say --outcome number, or --outcome class if they are names.",
         )

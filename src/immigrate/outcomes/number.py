@@ -26,9 +26,13 @@ def read_numbers(y: Any) -> Labels:
     """
     plain = plain_labels(y)
     if plain.ndim != 1 or plain.dtype.kind not in "fiub":
-        raise ValueError(
+        words = (
             f"The target is to be a number for each sample; got {plain.dtype} of shape "
-            f"{plain.shape}. Use outcome='class', or give numbers."
+            f"{plain.shape}."
+        )
+        raise InputError(
+            f"{words} Use outcome='class' or a classifier, or give numbers.",
+            shell="The target holds no numbers, but names; leave --outcome number out.",
         )
     numbers = plain.astype(np.float64)
     if not np.isfinite(numbers).all():

@@ -28,12 +28,18 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from immigrate.arrays import Array, Mask
-from immigrate.checks import check_finite, check_option_or_none, check_selected_count
+from immigrate.checks import (
+    check_finite,
+    check_option,
+    check_option_or_none,
+    check_selected_count,
+)
 from immigrate.core.differences import mean_difference
 from immigrate.kernels.layout import COMPLETE
 from immigrate.kernels.neighbours_numpy import MixedTable, Nearest, NeighbourPairs
 from immigrate.kinds.circular import arc_start, turned
 from immigrate.margin.screen import chosen_by_importance
+from immigrate.outcomes import OUTCOMES
 from immigrate.progress import fitting
 from immigrate.scikit_learn import StoredEstimator
 from immigrate.table import Reader, chosen_columns, read_table, read_weighted_table
@@ -57,6 +63,7 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
     """
 
     scale: str | None = "range"
+    outcome: str = "class"
     n_features_to_select: int | float | None
     threshold: float | None
     categorical_features: Any
@@ -73,7 +80,8 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
         X : data frame or array-like of shape (n_samples, n_features)
             Numbers, flags, categories and text; missing values may be anywhere.
         y : array-like of shape (n_samples,)
-            Class labels, at least two classes with two samples each.
+            Class labels, at least two classes with two samples each; or numbers, for a method
+            with a parameter `outcome`.
         sample_weight : array-like of shape (n_samples,), optional
             How much each sample's margin counts. It weighs the sample as an anchor, not as
             a neighbour of others, so a weight of 2 is not the same as repeating the row: a
@@ -93,6 +101,7 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
                 categorical_features=self.categorical_features,
                 circular_features=self.circular_features,
                 class_weight=self.class_weight,
+                outcome=self.outcome,
             )
             check_selected_count(self.n_features_to_select, data.values.shape[1])
             is_categorical, period = data.reader.is_nominal, data.reader.period
@@ -101,7 +110,9 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
                 values, data.outcome.codes, is_categorical, scale=self.scale, period=period
             )
             units = difference_units(values, is_categorical, scale=self.scale, period=period)
-            learned = self._learned(table, data.anchor_weight)
+            numbers = data.outcome.numbers
+            more = {} if numbers is None else {"numbers": numbers}
+            learned = self._learned(table, data.anchor_weight, **more)
             # An ascent leaves a weight where it started if no two samples differ in the column.
             score = np.where(data.reader.is_used, learned["feature_importances_"], 0.0)
             data.keep_on(self)
@@ -129,11 +140,17 @@ class MarginSelector(SelectorMixin, StoredEstimator, metaclass=ABCMeta):
         return chosen_columns(self, X, read_table(self, X))
 
     @abstractmethod
-    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
-        """Fitted attributes by name; `feature_importances_`, the higher the better, is one."""
+    def _learned(
+        self, table: MixedTable, anchor_weight: Array | None, numbers: Array | None = None
+    ) -> dict[str, Any]:
+        """Fitted attributes by name; `feature_importances_`, the higher the better, is one.
+
+        `numbers` are the outcome where it is one, for methods with the parameter `outcome`.
+        """
 
     def _check_parameters(self) -> None:
         check_option_or_none("scale", self.scale, ("range",))
+        check_option("outcome", self.outcome, OUTCOMES)
         if self.threshold is not None:
             check_finite("threshold", self.threshold)
 

@@ -137,7 +137,9 @@ class IRelief(MarginSelector):
         super()._check_parameters()
         check_positive("sigma", self.sigma)
 
-    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+    def _learned(
+        self, table: MixedTable, anchor_weight: Array | None, numbers: Array | None = None
+    ) -> dict[str, Any]:
         solver = resolved_solver(self.solver, **LIMITS)
         period = table.period if np.isfinite(table.period).any() else None
         margin = MarginProblem(

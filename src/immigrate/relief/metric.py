@@ -257,6 +257,9 @@ def make_margin_knn(weigher: Any, *, n_neighbors: int = 1, metric: str = "euclid
     check_option("metric", metric, METRICS)
     knn = KNeighborsClassifier(n_neighbors, metric=metric)
     if isinstance(weigher, MarginSelector):
+        if weigher.outcome == "auto":
+            # Neighbours vote for classes.
+            weigher = clone(weigher).set_params(outcome="class")
         return make_pipeline(WeightedFeatures(weigher, metric=metric), knn)
     return make_pipeline(weigher, knn)
 

@@ -21,6 +21,7 @@ from immigrate.relief.base import (
     prior_weighted_sides,
     sharing,
 )
+from immigrate.relief.numbers import k_nearest, near_shares, number_scores
 
 
 class Relief(MarginSelector):
@@ -52,6 +53,10 @@ class Relief(MarginSelector):
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
     circular_features : dict or None, default=None
         Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
+    outcome : {"auto", "class", "number"}, default="auto"
+        What the label is, as in `InteractionTest`. Of a number, hits are the samples whose
+        outcome differs by less than its standard deviation, and misses all others, as in
+        scikit-rebate.
     class_weight : dict, "balanced" or None, default=None
         How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
@@ -65,6 +70,7 @@ class Relief(MarginSelector):
     feature_importances_ : ndarray of shape (n_features,)
         Scores in [-1, 1] with ``scale="range"``; 0 or less means: of no use.
     classes_ : ndarray of shape (n_classes,)
+        Only where the label is a class.
     column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
@@ -104,6 +110,7 @@ class Relief(MarginSelector):
         scale: str | None = "range",
         categorical_features: Any = "from_dtype",
         circular_features: Any = None,
+        outcome: str = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -115,6 +122,7 @@ class Relief(MarginSelector):
         self.scale = scale
         self.categorical_features = categorical_features
         self.circular_features = circular_features
+        self.outcome = outcome
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -125,7 +133,21 @@ class Relief(MarginSelector):
         if self.n_anchors is not None:
             check_count("n_anchors", self.n_anchors)
 
-    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+    def _learned(
+        self, table: MixedTable, anchor_weight: Array | None, numbers: Array | None = None
+    ) -> dict[str, Any]:
+        if numbers is not None:
+            return {
+                "feature_importances_": number_scores(
+                    table,
+                    numbers,
+                    k_nearest(1),
+                    is_squared=self.metric == "euclidean",
+                    has_squared_score=True,
+                    anchors=self._anchors(numbers.size, anchor_weight),
+                    anchor_weight=anchor_weight,
+                )
+            }
         score = one_pass(
             table,
             Nearest(is_squared=self.metric == "euclidean"),
@@ -177,6 +199,10 @@ class ReliefF(MarginSelector):
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
     circular_features : dict or None, default=None
         Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
+    outcome : {"auto", "class", "number"}, default="auto"
+        What the label is, as in `InteractionTest`. Of a number, hits are the samples whose
+        outcome differs by less than its standard deviation, and misses all others, as in
+        scikit-rebate.
     class_weight : dict, "balanced" or None, default=None
         How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
@@ -189,6 +215,7 @@ class ReliefF(MarginSelector):
         Scores in [-1, 1]: an estimate of P(different value | miss) - P(different value | hit)
         for near samples. A score of 0 or less means: of no use.
     classes_ : ndarray of shape (n_classes,)
+        Only where the label is a class.
     column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
@@ -228,6 +255,7 @@ class ReliefF(MarginSelector):
         metric: str = "manhattan",
         categorical_features: Any = "from_dtype",
         circular_features: Any = None,
+        outcome: str = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -237,6 +265,7 @@ class ReliefF(MarginSelector):
         self.metric = metric
         self.categorical_features = categorical_features
         self.circular_features = circular_features
+        self.outcome = outcome
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
@@ -245,7 +274,19 @@ class ReliefF(MarginSelector):
         check_option("metric", self.metric, METRICS)
         check_count("n_neighbors", self.n_neighbors)
 
-    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+    def _learned(
+        self, table: MixedTable, anchor_weight: Array | None, numbers: Array | None = None
+    ) -> dict[str, Any]:
+        if numbers is not None:
+            return {
+                "feature_importances_": number_scores(
+                    table,
+                    numbers,
+                    k_nearest(self.n_neighbors),
+                    is_squared=self.metric == "euclidean",
+                    anchor_weight=anchor_weight,
+                )
+            }
         score = one_pass(
             table,
             Nearest(self.n_neighbors, is_per_class=True, is_squared=self.metric == "euclidean"),
@@ -283,6 +324,10 @@ class MultiSURF(MarginSelector):
         "from_dtype" takes the category and text columns of a data frame. None: there are none.
     circular_features : dict or None, default=None
         Numbers that come round, by name or index, and their periods, such as ``{"hour": 24}``.
+    outcome : {"auto", "class", "number"}, default="auto"
+        What the label is, as in `InteractionTest`. Of a number, hits are the samples whose
+        outcome differs by less than its standard deviation, and misses all others, as in
+        scikit-rebate.
     class_weight : dict, "balanced" or None, default=None
         How much the margins of each class count, on top of `sample_weight`.
     n_jobs : int, default=None
@@ -294,6 +339,7 @@ class MultiSURF(MarginSelector):
     feature_importances_ : ndarray of shape (n_features,)
         Scores in [-1, 1]. A score of 0 or less means: of no use.
     classes_ : ndarray of shape (n_classes,)
+        Only where the label is a class.
     column_reader_ : Reader
         What was learned about the columns: kinds, levels, and which are left out and why.
     is_categorical_ : ndarray of shape (n_features,)
@@ -336,6 +382,7 @@ class MultiSURF(MarginSelector):
         metric: str = "manhattan",
         categorical_features: Any = "from_dtype",
         circular_features: Any = None,
+        outcome: str = "auto",
         class_weight: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -344,6 +391,7 @@ class MultiSURF(MarginSelector):
         self.metric = metric
         self.categorical_features = categorical_features
         self.circular_features = circular_features
+        self.outcome = outcome
         self.class_weight = class_weight
         self.n_jobs = n_jobs
 
@@ -351,7 +399,19 @@ class MultiSURF(MarginSelector):
         super()._check_parameters()
         check_option("metric", self.metric, METRICS)
 
-    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+    def _learned(
+        self, table: MixedTable, anchor_weight: Array | None, numbers: Array | None = None
+    ) -> dict[str, Any]:
+        if numbers is not None:
+            return {
+                "feature_importances_": number_scores(
+                    table,
+                    numbers,
+                    near_shares,
+                    is_squared=self.metric == "euclidean",
+                    anchor_weight=anchor_weight,
+                )
+            }
         is_squared = self.metric == "euclidean"
         score = one_pass(
             table,

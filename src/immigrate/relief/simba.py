@@ -150,7 +150,9 @@ class Simba(MarginSelector):
         check_count("n_rounds", self.n_rounds)
         check_fraction("global_share", self.global_share)
 
-    def _learned(self, table: MixedTable, anchor_weight: Array | None) -> dict[str, Any]:
+    def _learned(
+        self, table: MixedTable, anchor_weight: Array | None, numbers: Array | None = None
+    ) -> dict[str, Any]:
         from immigrate.kernels.threads import run_in_order
 
         largest = float(table.span.max())

@@ -16,12 +16,14 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
-from immigrate.checks import check_count, check_jobs
+from immigrate.checks import check_count, check_jobs, check_option
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.weight_matrix import evidence_table
 from immigrate.files import json_text, write_text_whole
+from immigrate.outcomes import OUTCOMES
 from immigrate.report import page
 from immigrate.report.answers import in_lines
 from immigrate.report.input import ReportInput, fitted_and_tested, last_step
@@ -72,6 +74,7 @@ class Report:
         estimator: Any = None,
         *,
         title: str = "IMMIGRATE report",
+        outcome: str = "auto",
         cv: Any = None,
         groups: Any = None,
         test: InteractionTest | None = None,
@@ -86,13 +89,17 @@ class Report:
             Numbers, flags, categories, text and missing values, as they are. Columns that cannot
             be features are left out, and the page says which and why.
         y : array-like of shape (n_samples,) or str
-            Class labels, or the name of the column of `X` that holds them.
+            Class labels or numbers, or the name of the column of `X` that holds them.
         estimator : estimator, optional
             `ImmigrateClassifier`, `ImmigrateClassifierCV`, `BoostedImmigrateClassifier`, or a
-            pipeline that ends in one. A clone is fitted. By default ``ImmigrateClassifierCV()``
-            with a fixed seed. With more than 150 features it has a screen, made anew
-            in every fold, that keeps at most 100 of them and those of the strongest pairs.
+            pipeline that ends in one; `ImmigrateRegressor` for numbers. A clone is fitted. By
+            default ``ImmigrateClassifierCV()`` or ``ImmigrateRegressor()`` with a fixed seed.
+            With more than 150 features it has a screen, made anew in every fold, that keeps at
+            most 100 of them and those of the strongest pairs.
         title : str, default="IMMIGRATE report"
+        outcome : {"auto", "class", "number"}, default="auto"
+            What the label is. "auto" goes by the test, then by the estimator, and else by the
+            values, as in `InteractionTest`.
         cv : int, splitter or iterable of splits, default=None
             A number of folds, two at least, and fewer where a class is too small for so many;
             they are shuffled with a fixed seed. None is 10, or 5 for more than 150 features. A
@@ -131,9 +138,19 @@ class Report:
             _check_has_pairs(last_step(estimator))
         if test is not None:
             _check_test(test)
+        if check_option("outcome", outcome, OUTCOMES) == "auto":
+            outcome = "auto" if test is None else test.outcome
+        if outcome == "auto" and estimator is not None:
+            outcome = "number" if is_regressor(last_step(estimator)) else "class"
         drops_dates, options = not isinstance(estimator, Pipeline), {"cv": cv, "n_jobs": n_jobs}
         given = ReportInput.of(
-            X, y, groups=groups, drops_dates=drops_dates, verbose=verbose, **options
+            X,
+            y,
+            groups=groups,
+            outcome=outcome,
+            drops_dates=drops_dates,
+            verbose=verbose,
+            **options,
         )
         context = fitted_and_tested(given, estimator, test)
         summary = page.summarised(context, title)
@@ -204,8 +221,8 @@ def _check_has_pairs(model: Any) -> None:
     if not hasattr(model, "interactions"):
         raise TypeError(
             f"{type(model).__name__} has no weights of pairs to report; use ImmigrateClassifier, "
-            "ImmigrateClassifierCV or BoostedImmigrateClassifier, alone or at the end of a "
-            "pipeline."
+            "ImmigrateClassifierCV, BoostedImmigrateClassifier or ImmigrateRegressor, alone or at "
+            "the end of a pipeline."
         )
 
 
@@ -213,9 +230,9 @@ def _check_test(test: Any) -> None:
     """Refuse what is no test of pairs in a table with classes."""
     if not isinstance(test, InteractionTest):
         raise TypeError(f"test must be an InteractionTest or None, got {test!r}.")
-    if test.order != 2 or test.outcome == "number":
+    if test.order != 2:
         raise ValueError(
-            f"The report shows pairs and classes, and {test!r} is about something else. Fit it "
-            "on its own, and print its summary()."
+            f"The report shows pairs, and {test!r} is about something else. Fit it on its own, "
+            "and print its summary()."
         )
     test._check_parameters()

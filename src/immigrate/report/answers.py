@@ -16,11 +16,12 @@ MOST_NAMED, MOST_DETAILED = 4, 3
 def summary(context: Context) -> dict[str, Any]:
     """The three answers: question, headline, evidence and a remark each."""
     found = context.found
+    n_classes = None if found["data"]["number"] else len(found["data"]["classes"])
     return {
         "answers": [
             _of_features(found["test"]),
             _of_pairs(found["test"]),
-            _of_predictions(found["performance"], len(found["data"]["classes"])),
+            _of_predictions(found["performance"], n_classes),
         ]
     }
 
@@ -120,11 +121,15 @@ def _headline(named: list[list[str]]) -> list[Any]:
     return [*named[:MOST_NAMED], *([f"and {rest} more"] if rest > 0 else [])]
 
 
-def _of_predictions(found: dict[str, Any] | None, n_classes: int) -> Answer:
+def _of_predictions(found: dict[str, Any] | None, n_classes: int | None) -> Answer:
     question = "How well does it predict?"
     if found is None:
         why = "The smallest class has too few samples to hold some out."
+        if n_classes is None:
+            why = "There are too few samples to hold some out."
         return _answer(question, ["Not measured"], why, is_none=True)
+    if n_classes is None:
+        return answer_of_numbers(question, found)
     guess = percent(1 / n_classes)
     plain, balanced, auc = (found[name] for name in ("accuracy", "balanced_accuracy", "auc"))
     value, low, high = (auc_text(auc[name]) for name in ("value", "low", "high"))
@@ -144,6 +149,33 @@ def _of_predictions(found: dict[str, Any] | None, n_classes: int) -> Answer:
         question,
         [headline if is_shown else "Not shown to be better than guessing"],
         f"Samples held out in {found['n_folds']} folds, with 95 % intervals.{remark}",
+        is_none=not is_shown,
+        details=[{"names": [], "evidence": text, "words": ""} for text in details],
+    )
+
+
+def answer_of_numbers(question: str, found: dict[str, Any]) -> Answer:
+    """How well a number is predicted: R2, and errors beside those of guessing the mean."""
+    r2, mae, smaller = found["r2"], found["mae"], found["smaller"]
+    is_shown, change = r2["low"] > 0, "smaller" if smaller >= 0 else "larger"
+    errors = f"{percent(abs(smaller))} {change} than those of guessing the mean"
+    if percent(abs(smaller)) == "0 %":
+        errors = "about those of guessing the mean"
+    value, low, high = (f"{r2[name]:.2f}".replace("-", "−") for name in ("value", "low", "high"))
+    typical = " to ".join(f"{mae[name]:.3g}" for name in ("low", "high"))
+    details = [
+        f"R² {value} ({low} to {high}): the model's errors are {errors}",
+        f"mean absolute error {mae['value']:.3g} ({typical})",
+    ]
+    rivals = [
+        f"{one['name']} {one['r2']['value']:.2f}".replace("-", "−")
+        for one in found["methods"][1:-1]
+    ]
+    return _answer(
+        question,
+        [f"R² {value}" if is_shown else "Not shown to be better than guessing"],
+        f"Samples held out in {found['n_folds']} folds, with 95 % intervals. R² of other methods "
+        f"on the same folds: {', '.join(rivals)}.",
         is_none=not is_shown,
         details=[{"names": [], "evidence": text, "words": ""} for text in details],
     )

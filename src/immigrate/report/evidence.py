@@ -13,7 +13,7 @@ from immigrate.estimators import InteractionTest
 from immigrate.interactions.adjustments import adjustment_of
 from immigrate.interactions.pair_effect import pair_effect
 from immigrate.interactions.words import of_level
-from immigrate.report.input import Context
+from immigrate.report.input import Context, Thirds
 from immigrate.table import Table
 
 SECTIONS = {"pairs": "Pairs", "features": "Features"}
@@ -161,7 +161,7 @@ def drawn_samples(table: Table, strongest: Iterable[int]) -> dict[str, Any]:
 
     `strongest` are features in order of interest.
     """
-    n, p = table.values.shape
+    (n, p), codes, numbers = table.values.shape, table.outcome.codes, table.outcome.numbers
     rows = np.arange(n)
     if n > MOST_ROWS:
         rows = np.sort(np.random.default_rng(SEED).choice(n, MOST_ROWS, replace=False))
@@ -170,7 +170,9 @@ def drawn_samples(table: Table, strongest: Iterable[int]) -> dict[str, Any]:
     return {
         "n": n,
         "rows": rows,
-        "codes": table.outcome.codes[rows],
+        # Of a number the third that it is in, which has the colour.
+        "codes": (codes if numbers is None else Thirds.of(numbers).codes)[rows],
+        "numbers": None if numbers is None else numbers[rows],
         "columns": {str(j): drawn_column(table, j, rows) for j in sorted(order)},
         "n_without": p - len(order),
     }

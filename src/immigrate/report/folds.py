@@ -105,6 +105,7 @@ class Fold:
         The samples that were held out.
     probability : dict of ndarray of shape (m, n_classes)
         By the name of the method; the models come first. The class of the largest is predicted.
+        Where the outcome is a number, the one that is predicted, (m, 1).
     model : fitted estimator or None
         The first model of the first fold; the others are not kept.
     """
@@ -136,7 +137,7 @@ def predicted_folds(
     splits : sequence of pairs of ndarray
     """
     classes = given.outcome.classes
-    y = classes[given.outcome.codes]
+    y = classes[given.outcome.codes] if given.outcome.numbers is None else given.outcome.numbers
     jobs = (
         delayed(_predicted)(models, others, given.X, y, classes, split, keeps_model=k == 0)
         for k, split in enumerate(splits)
@@ -172,7 +173,12 @@ def _predicted(
 
 
 def _probability(fitted: Any, X: Any, classes: NDArray[Any]) -> Array:
-    """Of all classes; a fold need not hold every one, and those it lacks have 0."""
+    """Of all classes; a fold need not hold every one, and those it lacks have 0.
+
+    Of a number what is predicted, in one column.
+    """
+    if not len(classes):
+        return np.asarray(fitted.predict(X), dtype=np.float64)[:, None]
     known = fitted.predict_proba(X)
     probability = np.zeros((len(known), len(classes)))
     # Classes are sorted, so that the place of a label is found by bisection.

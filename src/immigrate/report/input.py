@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,18 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
+from immigrate.arrays import Array, Codes
 from immigrate.checks import meant_name
 from immigrate.estimators import InteractionTest
 from immigrate.estimators.immigrate_cv import default_model, is_wide, words_of_screen
 from immigrate.estimators.interaction_test import fitted_on_table
 from immigrate.kinds.column import Content
-from immigrate.outcomes import read_classes, warn_of_other_order
+from immigrate.outcomes import (
+    is_number_outcome,
+    read_classes,
+    read_numbers,
+    warn_of_other_order,
+)
 from immigrate.outcomes.classes import Labels
 from immigrate.progress import collected_warnings, print_line
 from immigrate.table import (
@@ -72,6 +79,7 @@ class ReportInput:
         y: Any,
         *,
         groups: Any = None,
+        outcome: str = "class",
         drops_dates: bool = True,
         cv: Any = None,
         n_jobs: int | None = None,
@@ -92,9 +100,11 @@ class ReportInput:
         if isinstance(y, str):
             X, y = without_column(X, y, "y")
         warn_of_other_order(X, y)
-        outcome = replace(read_classes(column_or_1d(y, warn=True)), name=name)
+        y = column_or_1d(y, warn=True)
+        is_number = outcome == "number" or (outcome == "auto" and is_number_outcome(y))
+        labels = replace(read_numbers(y) if is_number else read_classes(y), name=name)
         if groups is not None:
-            groups = _checked_groups(groups, len(outcome.codes))
+            groups = _checked_groups(groups, len(labels.codes))
         dates: tuple[Note, ...] = ()
         # Arrays hold no dates, and in most tables all columns are numbers.
         is_numeric = isinstance(X, pd.DataFrame) and all(one.kind in "biuf" for one in X.dtypes)
@@ -110,7 +120,28 @@ class ReportInput:
                 raise ValueError(
                     "X has no column that can be used as a feature: " + " ".join(messages(dates))
                 )
-        return cls(X, outcome, dates, groups, cv, n_jobs, verbose)
+        return cls(X, labels, dates, groups, cv, n_jobs, verbose)
+
+
+class Thirds(NamedTuple):
+    """A number in three parts of like size, where pictures and tables need few groups."""
+
+    labels: list[str]
+    codes: Codes
+
+    @classmethod
+    def of(cls, numbers: Array) -> Thirds:
+        """Parts between the quantiles 1/3 and 2/3; fewer where many numbers are equal."""
+        cuts = np.unique(np.quantile(numbers, [1 / 3, 2 / 3], method="lower"))
+        cuts = cuts[cuts < numbers.max()]
+        texts = [f"{cut:.4g}".replace("-", "−") for cut in cuts]
+        labels = [f"above {a} to {b}" for a, b in itertools.pairwise(texts)]
+        if not texts:
+            return cls(["all"], np.zeros(len(numbers), dtype=np.intp))
+        return cls(
+            [f"up to {texts[0]}", *labels, f"above {texts[-1]}"],
+            np.searchsorted(cuts, numbers, side="left"),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +190,11 @@ def fitted_and_tested(
     n_features, choice = np.shape(given.X)[1], ""
     if estimator is None:
         # The model that we choose reads columns as the test does.
-        estimator = default_model(n_features, getattr(unfitted_test, "circular_features", None))
+        circular, numbers = (
+            getattr(unfitted_test, "circular_features", None),
+            given.outcome.numbers,
+        )
+        estimator = default_model(n_features, circular, is_number=numbers is not None)
         choice = f"{words_of_screen(n_features)} {SCREENED_ANEW}" if is_wide(n_features) else ""
     if given.verbose:
         print_line(f"fit of {type(last_step(estimator)).__name__} on all samples")
@@ -188,7 +223,8 @@ def fitted_clone(estimator: Any, given: ReportInput) -> tuple[Any, list[str]]:
     Its steps get names of columns where all of them can pass them on. The warnings are those of
     this library; what other steps of a pipeline warn of reaches the user and not the page.
     """
-    estimator, X, y = clone(estimator), given.X, given.outcome.classes[given.outcome.codes]
+    estimator, X, labels = clone(estimator), given.X, given.outcome
+    y = labels.classes[labels.codes] if labels.numbers is None else labels.numbers
     # A number that the user gave to the model stays; the page shows the settings without ours.
     is_free = getattr(last_step(estimator), "n_jobs", 0) is None
     if is_free:

@@ -13,7 +13,7 @@ import pandas as pd
 from immigrate._version import __version__
 from immigrate.arrays import Codes
 from immigrate.estimators import InteractionTest
-from immigrate.report.input import Context
+from immigrate.report.input import Context, Thirds
 from immigrate.table import in_order, messages
 
 SECTIONS = {"data-notes": "Data", "methods": "Methods and settings"}
@@ -63,7 +63,12 @@ def data_summary(context: Context) -> dict[str, Any]:
     """Size, classes, and what in the table deserves a second look."""
     reader, dates = context.model.column_reader_, context.given.dates
     outcome = context.given.outcome
-    n, counts = len(outcome.codes), np.bincount(outcome.codes)
+    labels, codes, ends = [str(one) for one in outcome.classes], outcome.codes, None
+    if outcome.numbers is not None:
+        labels, codes = Thirds.of(outcome.numbers)
+        low, middle, high = np.quantile(outcome.numbers, [0, 0.5, 1])
+        ends = {"low": low, "median": middle, "high": high}
+    n, counts = len(codes), np.bincount(codes, minlength=len(labels))
     is_out = {note.column: note for note in reader.notes if note.is_left_out}
     return {
         "n_samples": n,
@@ -71,9 +76,10 @@ def data_summary(context: Context) -> dict[str, Any]:
         "n_left_out": (~reader.is_used).sum() + len(dates),
         "left_out": [note.name for note in (*dates, *is_out.values())],
         "names": context.found["pairs"]["names"],
+        "number": ends,
         "classes": [
-            {"label": str(label), "n": count, "share": count / n}
-            for label, count in zip(outcome.classes, counts)
+            {"label": label, "n": count, "share": count / n}
+            for label, count in zip(labels, counts)
         ],
         "notes": [*messages(in_order((*dates, *reader.notes))), *row_notes(context, counts)],
     }
@@ -86,17 +92,23 @@ def row_notes(context: Context, counts: Codes) -> Iterator[str]:
         rows = "1 row repeats" if n_repeated == 1 else f"{n_repeated} rows repeat"
         yield (
             f"{rows} an earlier one. A repeated sample is its own nearest neighbour, in "
-            "cross-validation too: accuracy may look better than it is."
+            "cross-validation too: predictions may look better than they are."
         )
     # Of all columns, also of those that are no features and read as 0.
     n_values = len(context.table.values) * len(context.model.column_reader_.names)
     share = np.isnan(context.table.values).sum() / n_values
     if share:
         yield f"{100 * share:.1f} % of the values are missing; no row is dropped for that."
-    if counts.max() > 4 * counts.min():
+    labels = context.given.outcome
+    if labels.numbers is None and counts.max() > 4 * counts.min():
         yield (
             "The classes are of very different size: compare the accuracy with the share of the "
             "largest class, and look at the balanced accuracy and the AUC."
+        )
+    if labels.numbers is None and labels.classes.dtype.kind in "iuf" and len(labels.classes) > 2:
+        yield (
+            f"The {len(labels.classes)} different numbers of the target are read as classes; "
+            "outcome='number' (--outcome number) reads them as numbers."
         )
     if context.given.groups is not None:
         yield (

@@ -158,7 +158,7 @@ def template_environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(percent=whole_percent, measure=measure, whole=whole)
-    environment.filters.update(brief=brief, counted=counted)
+    environment.filters.update(brief=brief, counted=counted, number=number_text)
     return environment
 
 
@@ -183,6 +183,19 @@ def brief(name: str) -> str:
     """
     half = MOST_IN_HEADLINE // 2
     return name if len(name) <= MOST_IN_HEADLINE else f"{name[:half]}…{name[1 - half :]}"
+
+
+def number_text(number: float) -> str:
+    """A number with four digits and a true minus.
+
+    Examples
+    --------
+    >>> from immigrate.report.page import number_text
+    >>> number_text(12345.0), number_text(-0.5)
+    ('12,345', '−0.5')
+    """
+    text = f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
+    return text.replace("-", "−")
 
 
 def measure(found: dict[str, float], as_share: bool = True) -> str:

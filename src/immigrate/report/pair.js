@@ -44,6 +44,55 @@ function bandsOf(column) {
     of: v => (v <= cuts[0] ? 0 : v <= cuts[1] ? 1 : 2),
   };
 }
+// Of a number the mean in each part.
+function meansPicture(a, b, nameA, nameB) {
+  const A = columnOf(a),
+    B = columnOf(b),
+    left = bandsOf(A),
+    up = bandsOf(B);
+  const mean = values => values.reduce((sum, one) => sum + one, 0) / values.length;
+  const cells = left.names.map(() => up.names.map(() => []));
+  samples.rows.forEach((row, k) => {
+    if (A.values[k] === null || B.values[k] === null) return;
+    const i = left.of(A.values[k]),
+      j = up.of(B.values[k]);
+    if (i >= 0 && j >= 0) cells[i][j].push(samples.numbers[k]);
+  });
+  const overall = mean(samples.numbers),
+    most = Math.max(...cells.flat().filter(own => own.length).map(own => Math.abs(mean(own) - overall))) || 1;
+  const bands = names => (from, to) => {
+    const step = (to - from) / names.length;
+    return { ticks: names.map((text, k) => ({ at: from + (k + 0.5) * step, text })), step: Math.abs(step) };
+  };
+  const target = data.target || "the outcome";
+  const {
+    svg,
+    ends: [x0, x1, y0, y1],
+  } = framed(`Mean of ${target} by ${nameA} and ${nameB}`, [nameA, nameB], bands(left.names), bands(up.names));
+  const w = (x1 - x0) / left.names.length,
+    h = (y0 - y1) / up.names.length;
+  cells.forEach((row, i) =>
+    row.forEach((own, j) => {
+      const x = x0 + i * w,
+        y = y0 - (j + 1) * h,
+        box = { x: x + 1, y: y + 1, width: w - 2, height: h - 2, rx: 3 };
+      if (!own.length) return svg.append(draw("rect", { ...box, class: "faint-fill" }));
+      const beyond = mean(own) - overall,
+        middle = { x: x + w / 2, "text-anchor": "middle" };
+      svg.append(
+        draw("rect", {
+          ...box,
+          class: beyond >= 0 ? "f1" : "f0",
+          "fill-opacity": 0.03 + (0.5 * Math.abs(beyond)) / most,
+        }),
+        label(short(mean(own)), w - 6, { ...middle, y: y + h / 2 + 1, "font-weight": 650 }),
+      );
+      if (h > 34) svg.append(label(`n = ${own.length}`, w - 6, { ...middle, y: y + h / 2 + 16, "font-size": 11 }));
+    }),
+  );
+  const thirds = A.levels && B.levels ? "" : "; numbers in thirds";
+  return figure(svg, `Mean of ${target} in each part; ${short(overall)} of all${thirds}`, "pair-means");
+}
 function sharesPicture(a, b, nameA, nameB) {
   const A = columnOf(a),
     B = columnOf(b),
@@ -56,6 +105,7 @@ function sharesPicture(a, b, nameA, nameB) {
       j = up.of(B.values[k]);
     if (i >= 0 && j >= 0) counts[i][j][samples.codes[k]]++;
   });
+  if (samples.numbers) return meansPicture(a, b, nameA, nameB);
   const overall = samples.codes.filter(code => code === 1).length / samples.codes.length;
   const bands = names => (from, to) => {
     const step = (to - from) / names.length;
@@ -179,10 +229,11 @@ function surfacePicture(surface, nameA, nameB, c) {
         ]);
   const across = edges(x, surface.x, x0, x1),
     along = edges(y, surface.y, y0, y1);
-  const shown = classes.indexOf(surface.classes[c]),
+  const isNumber = Boolean(samples.numbers),
+    shown = isNumber ? 1 : classes.indexOf(surface.classes[c]),
     // Beside several classes grey, and orange where the class itself is grey.
     isGrey = shown % N_COLOURS === 7,
-    below = classes.length === 2 ? 1 - shown : isGrey ? 1 : 7;
+    below = isNumber || classes.length === 2 ? 1 - shown : isGrey ? 1 : 7;
   value.forEach((row, i) =>
     row.forEach((v, j) => {
       const left = Math.min(...across[i]),
@@ -217,6 +268,12 @@ function surfacePicture(surface, nameA, nameB, c) {
         );
     }),
   );
+  if (isNumber)
+    return figure(
+      svg,
+      `What the pair adds to ${surface.classes[c]} beyond both features alone: at most ±${most.toPrecision(2)}; orange where it raises it, blue where it lowers it; pale where the interval holds 0`,
+      "pair-effect",
+    );
   const colour = classes.length === 2 ? classes[below] : isGrey ? "orange" : "grey";
   return figure(
     svg,
@@ -312,21 +369,22 @@ function showFeature(i) {
   }
   const column = columnOf(place);
   if (column) {
-    const known = { levels: classes, values: samples.codes };
+    const numbers = samples.numbers,
+      known = numbers ? { levels: null, values: numbers } : { levels: classes, values: samples.codes };
     const { svg, x, y } = framed(
-      `Samples by class: ${name}`,
-      [name, data.target || "class"],
+      `Samples${numbers ? "" : " by class"}: ${name}`,
+      [name, data.target || (numbers ? "outcome" : "class")],
       (from, to) => sideOf(column, from, to),
       (from, to) => sideOf(known, from, to),
-      classes.length,
+      numbers ? 0 : classes.length,
     );
     samples.rows.forEach((row, k) => {
       if (column.values[k] !== null)
         svg.append(
-          pointOf(samples.codes[k], x.spread(column.values[k], k), y.spread(samples.codes[k], k + 7919), row),
+          pointOf(samples.codes[k], x.spread(column.values[k], k), y.spread(known.values[k], k + 7919), row),
         );
     });
-    if (!column.levels)
+    if (!column.levels && !numbers)
       classes.forEach((_, c) => {
         const own = column.values
           .filter((v, k) => v !== null && samples.codes[k] === c)
@@ -343,7 +401,7 @@ function showFeature(i) {
     parts.push(
       figure(
         svg,
-        `The samples of each class${column.levels ? "" : "; the line is the median"}`,
+        numbers ? "The samples" : `The samples of each class${column.levels ? "" : "; the line is the median"}`,
         "feature-samples",
       ),
     );

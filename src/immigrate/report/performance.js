@@ -247,6 +247,46 @@ function partsPicture(row) {
   );
 }
 
+// Predicted against observed numbers; on the line they are equal.
+function numbersPicture(found) {
+  const target = data.target || "the outcome",
+    both = [...found.observed, ...found.predicted];
+  const column = values => ({ levels: null, values });
+  // Both sides have one scale, so that the line is a diagonal.
+  const side = (from, to) => sideOf(column(both), from, to);
+  const {
+    svg,
+    x,
+    y,
+    ends: [x0, x1, y0, y1],
+  } = framed("Predicted and observed", [`${target}, predicted`, `${target}, observed`], side, side);
+  const low = Math.min(...both),
+    high = Math.max(...both);
+  svg.append(
+    draw("path", { class: "axis", "stroke-dasharray": "3 4", d: `M${x.at(low)},${y.at(low)}L${x.at(high)},${y.at(high)}` }),
+  );
+  found.rows.forEach((row, k) =>
+    svg.append(
+      draw(
+        "circle",
+        {
+          class: "f0",
+          "fill-opacity": 0.5,
+          cx: x.at(found.predicted[k]).toFixed(1),
+          cy: y.at(found.observed[k]).toFixed(1),
+          r: 3,
+        },
+        draw("title", {}, `row ${row}: predicted ${short(found.predicted[k])}, observed ${short(found.observed[k])}`),
+      ),
+    ),
+  );
+  return figure(
+    svg,
+    `Held-out samples: R² ${found.r2.value.toFixed(2).replace("-", "−")}; on the line prediction and observation agree`,
+    "predicted-observed",
+  );
+}
+
 function startPredictions() {
   const found = data.performance;
   if (!found) return;
@@ -254,22 +294,29 @@ function startPredictions() {
     value: one.value,
     text: `${text(one.value)} (${text(one.low)} to ${text(one.high)})`,
   });
+  const decimals = x => x.toFixed(3).replace("-", "−");
+  const columns = data.data.number
+    ? [
+        ["R²", one => cell(one.r2, decimals)],
+        ["mean absolute error", one => cell(one.mae, short)],
+      ]
+    : [
+        ["AUC", one => cell(one.auc, x => x.toFixed(3))],
+        ["balanced accuracy", one => cell(one.balanced_accuracy, percentText)],
+        ["accuracy", one => cell(one.accuracy, percentText)],
+      ];
   byId("method-table").tabIndex = 0;
   byId("method-table").setAttribute("role", "region");
   byId("method-table").setAttribute("aria-label", "Methods on the same folds");
   byId("method-table").append(
     plainTable(
       "Methods on the same folds, with 95 % intervals over the held-out samples",
-      ["method", "AUC", "balanced accuracy", "accuracy"],
-      found.methods.map(one => [
-        one.name,
-        cell(one.auc, x => x.toFixed(3)),
-        cell(one.balanced_accuracy, percentText),
-        cell(one.accuracy, percentText),
-      ]),
+      ["method", ...columns.map(([name]) => name)],
+      found.methods.map(one => [one.name, ...columns.map(([, text]) => text(one))]),
       "methods",
     ),
   );
+  if (data.data.number) return byId("prediction-pictures").append(numbersPicture(found));
   const confusion = confusionPicture(found),
     pictures = byId("prediction-pictures");
   if (confusion.classList.contains("large")) pictures.before(confusion);

@@ -27,6 +27,10 @@ N_BINS = 10
 def summary(context: Context) -> dict[str, Any]:
     """Measures on held-out samples; None where a class is too small to hold some out."""
     given, codes = context.given, context.given.outcome.codes
+    if given.outcome.numbers is not None:
+        from immigrate.report.numbers import number_performance
+
+        return {"performance": number_performance(context)}
     splits = splits_of(given)
     if splits is None:
         return {"performance": None}

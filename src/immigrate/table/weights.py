@@ -70,6 +70,11 @@ def anchor_weights(
 
 def class_weights(labels: Labels, class_weight: Any) -> Array:
     """What `class_weight` says of each sample."""
+    if labels.numbers is not None:
+        raise ValueError(
+            "class_weight weighs classes, and the outcome is a number; use sample_weight, or "
+            "outcome='class' if the numbers are names of classes."
+        )
     weight: Array = compute_sample_weight(class_weight, labels.classes[labels.codes])
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise ValueError(
