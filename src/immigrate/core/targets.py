@@ -19,7 +19,8 @@ import numpy as np
 from immigrate.arrays import Array, Codes
 
 HIT, MISS = 0, 1
-# How near a number is: a share of the samples that lie between. Twice of it predicts alike.
+# How near a number is: a share of the samples that lie between. Twice of it predicts alike
+# (docs/measurements/regression.md).
 NEAR = 0.25
 
 

@@ -33,7 +33,7 @@ from immigrate.solvers import Solver, Stop, warn_unless_converged
 from immigrate.table import Table, read_weighted_table
 
 # Sigmas of fits, of the typical distance, and of predictions, of that of the fit. Smaller ones fit
-# the samples that they are judged by.
+# the samples that they are judged by (docs/measurements/regression.md).
 FIT_MULTIPLES, WIDTHS = (1.0, 0.5, 0.25, 0.125), (1.0, 0.5, 0.25)
 # Samples that weights are fitted on at most, and that choose the sigma of predictions from a
 # larger table: a pass over 2,000 x 20 takes about a second.
