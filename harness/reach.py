@@ -49,7 +49,9 @@ FOLDERS = (
 ROOT_TESTS = ("same_answers", "durations", "files", "persistence", "progress", "demo")
 # Numbers at import, which no function is needed to test.
 TUNED = "tests/test_tuned_numbers.py"
-QUIET = ["-q", "-n", "0", "-p", "no:cacheprovider", "--no-header"]
+# Files of tests by their usual name only: pytest would import interaction_test.py of the sources
+# itself, where no mutant is planted.
+QUIET = ["-q", "-n", "0", "-p", "no:cacheprovider", "--no-header", "-o", "python_files=test_*.py"]
 
 
 @dataclass(frozen=True)
