@@ -138,6 +138,7 @@ def as_json(tested: Any, name: str, target: str) -> dict[str, Any]:
         "words": tested.summary(),
         "methods": tested.summary("methods"),
         "n_tests": tested.n_tests_,
+        "notes": tested.notes_,
         "detectable_size": tested.detectable_size_,
         "features": tested.features_.to_dict("records"),
         "pairs": tested.table_.to_dict("records"),

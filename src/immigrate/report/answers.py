@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from immigrate.interactions.words import counted, of_power, p_text, percent, size_text
+from immigrate.report.evidence import SEPARATED
 from immigrate.report.input import Context
 
 # They stand above the sections.
@@ -98,20 +99,18 @@ def _of_pairs(test: dict[str, Any]) -> Answer:
         why = test["why_untested"] or test["why_no_pairs"]
         return _answer(question, ["Not tested"], why, is_none=True)
     found, n = test["found"], test["n_pairs"]
+    notes = "".join(f" {note}." for note in test["notes"])
     if not found:
         remark = f"Smallest adjusted p of {counted(n, 'pair')}: {p_text(test['least_p'])}. " + (
-            "The features' own effects tell the classes apart so well that nothing is left for a "
-            "pair to explain."
-            if test["is_separated"]
-            else of_power(test["detectable_size"])
+            SEPARATED if test["is_separated"] else of_power(test["detectable_size"])
         )
-        return _answer(question, ["None detected"], remark, is_none=True)
+        return _answer(question, ["None detected"], remark + notes, is_none=True)
     pairs = [[row["feature_1"], row["feature_2"]] for row in found]
     return _answer(
         question,
         _headline(pairs),
         f"{len(found)} of {counted(n, 'pair')}, beyond the features' own effects, "
-        f"{test['error']}.",
+        f"{test['error']}.{notes}",
         details=[_evidence(pair, row) for pair, row in zip(pairs[:MOST_DETAILED], found)],
     )
 

@@ -24,6 +24,10 @@ MOST_SURFACES, MOST_SURFACE_VALUES = 12, 40_000
 # If even the smallest p is above, and the additive model explains more of the held-out deviance
 # than the second, there is nothing left to test.
 NOTHING_LEFT, NEARLY_ALL = 0.99, 0.9
+SEPARATED = (
+    "The features' own effects tell the classes apart so well that nothing is left for a pair to "
+    "explain."
+)
 # More points than this hide each other; more values make the page too large to send.
 MOST_ROWS, MOST_VALUES = 1_000, 150_000
 # Numbers with more different values are drawn on a scale.
@@ -95,18 +99,18 @@ def tested(test: InteractionTest) -> tuple[dict[str, Any], pd.DataFrame, pd.Data
     """The answer in words and in rows, and the tables of features and of pairs."""
     pairs, alpha = test.table_, test.alpha
     features = test.features_.assign(is_found=test.features_["p_adjusted"] <= alpha)
+    is_separated = bool(
+        len(pairs)
+        and test.additive_model_.deviance_explained > NEARLY_ALL
+        and not (pairs["p_value"] <= NOTHING_LEFT).any()
+    )
     why_no_pairs = ""
     if not test.n_tests_:
-        why_no_pairs = (
-            "There is one feature that varies, and so no pair."
-            if len(features) == 1
-            else "No feature varies, and so there is no pair."
-        )
-    is_separated = bool(
-        test.n_tests_
-        and test.additive_model_.deviance_explained > NEARLY_ALL
-        and pairs["p_value"].min() > NOTHING_LEFT
-    )
+        notes = " ".join(f"{note}." for note in test.notes_)
+        no_pairs = "There is one feature that varies, and so no pair."
+        if not len(features):
+            no_pairs = "No feature varies, and so there is no pair."
+        why_no_pairs = SEPARATED if is_separated else notes if len(pairs) else no_pairs
     answer = {
         "why_untested": "",
         "why_no_pairs": why_no_pairs,
@@ -115,6 +119,7 @@ def tested(test: InteractionTest) -> tuple[dict[str, Any], pd.DataFrame, pd.Data
         "shown": features[features["is_found"]].drop(columns="is_found").to_dict("records"),
         "n_features": len(features),
         "n_pairs": test.n_tests_,
+        "notes": test.notes_,
         "n_listed": min(len(pairs), MOST_LISTED),
         "found": test.selected_.to_dict("records"),
         # Small in the first round, but not found: these may only mirror a pair that was.
