@@ -107,7 +107,7 @@ def row_of(name, X, y, known):
         "table": name,
         "rows": len(X),
         "pairs": len(p),
-        "pair": " × ".join(sorted(target)) if not known else known,
+        "pair": known or " × ".join(sorted(target)),
         "is_known": bool(known),
         "p": p[target],
         "place": place(p),
