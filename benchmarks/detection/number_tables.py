@@ -1,6 +1,8 @@
 """Write the tables of docs/measurements/numbers.md from the tracked results.
 
     python benchmarks/detection/number_tables.py
+
+The results come from ``number_outcomes.py`` and ``real_numbers.py``.
 """
 
 from __future__ import annotations
