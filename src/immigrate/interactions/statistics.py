@@ -157,7 +157,9 @@ def evidence_by_block(
 def cleared_blocks(
     data: Design, terms: Codes, contrast: EstimatedContrast
 ) -> Iterator[tuple[Codes, Cleared]]:
-    """Blocks of terms, cleared of main effects."""
+    """Blocks of terms, cleared of main effects; none of a table with one feature."""
+    if not len(terms):
+        return
     n, run, is_all, G = len(data.weight), data.run, is_short(data, [contrast]), None
     is_complete = not any(levels.has_missing for levels in data.levels)
     # Made once for all blocks where there is room, and where they are those of all samples.
