@@ -31,6 +31,7 @@ from immigrate.interactions.features import feature_evidence
 from immigrate.interactions.findings import Findings, findings_of
 from immigrate.interactions.pair_effect import PairEffect, pair_effect
 from immigrate.interactions.question import halves, question_of
+from immigrate.interactions.scale import with_scale
 from immigrate.interactions.search import Search, predicted_duration, silent, tested_terms
 from immigrate.interactions.words import (
     far_away,
@@ -127,7 +128,9 @@ class InteractionTest(StoredEstimator):
         `is_exact` (False for p-values of the approximate statistic; these come last and have no
         adjusted p) and `is_found`.
     selected_ : DataFrame
-        Terms found, with the p-values at entry, sizes and directions.
+        Terms found, with the p-values at entry, sizes and directions. Where the label is a number,
+        `gone_on` is "log" or "root" for a term that is not detected on that scale, if it is the
+        better one (see `notes_`), and "" otherwise.
     detectable_size_ : float
         The size of a plain joint effect of two numbers without gaps, such as their product, that
         this table would have shown with a probability of 80 %.
@@ -138,7 +141,8 @@ class InteractionTest(StoredEstimator):
         Number of terms tested, listed or not.
     notes_ : list of str
         Sentences on features and terms that could not be tested, which have no p-value and do not
-        count, and on numbers of the target that are rather typing errors.
+        count, on numbers of the target that are rather typing errors, and on the scale, log or
+        square root, of a positive target on which the features add up more evenly.
     classes_ : ndarray
         Class labels; absent if the label is a number.
     column_reader_ : Reader
@@ -407,6 +411,8 @@ class InteractionTest(StoredEstimator):
             run.stage = "sizes of effects"
             parameters = {name: getattr(self, name) for name in REMEMBERED}
             found = findings_of(search, null, terms, features, table, held_out, parameters, notes)
+            if table.outcome.numbers is not None:
+                found = with_scale(found, search, null, terms, table.outcome.numbers)
         self.table_, self.selected_, self.features_ = found.table, found.selected, found.features
         self.additive_model_, self.n_tests_ = found.additive_model, found.n_tests
         self.detectable_size_, self.notes_ = found.detectable_size, found.notes

@@ -39,6 +39,7 @@ MOST_CELLS = 3
 MOST_NAMED = 20
 """Features, or terms, that a summary names."""
 FLAGS = ("True", "False")
+SCALE_NAMES = {"root": "the square-root scale", "log": "the log scale"}
 PATTERNS = (("high", "low"), ("far from its middle", "near its middle"))
 CITATION = (
     "R. Zhao, P. Hong and J. S. Liu, IMMIGRATE: A Margin-Based Feature Selection Method with "
@@ -378,6 +379,23 @@ def far_away(value: float, n_deviations: float) -> str:
     )
 
 
+def other_scale(scale: str, name: str) -> str:
+    """Which function of a number to test.
+
+    Examples
+    --------
+    >>> from immigrate.interactions.words import other_scale
+    >>> print(other_scale("log", "price"))
+    On the log scale of price the features add up more evenly than on the one given: test \
+numpy.log(y), where effects are ratios
+    """
+    function = {"root": "numpy.sqrt(y)", "log": "numpy.log(y), where effects are ratios"}[scale]
+    return (
+        f"On {SCALE_NAMES[scale]} of {name or 'the outcome'} the features add up more evenly than "
+        f"on the one given: test {function}"
+    )
+
+
 def of_power(detectable_size: float) -> str:
     """Which effect would have been found where none was."""
     return (
@@ -445,7 +463,8 @@ def _of_terms(found: Findings) -> Iterator[str]:
         if "size" in row.index and not isnan(row["size"]):
             size = f", size {size_text(row)}"
             direction = f"; {row['direction']}" if row["direction"] else ""
-        yield f"  {names}: adjusted p {p_text(row['p_adjusted'])}{size}{direction}"
+        gone = f"; gone on {SCALE_NAMES[row['gone_on']]}" if row.get("gone_on") else ""
+        yield f"  {names}: adjusted p {p_text(row['p_adjusted'])}{size}{direction}{gone}"
     if len(selected) > MOST_NAMED:
         yield f"  and {len(selected) - MOST_NAMED} more, in the table of {ORDER_NAMES[order]}s"
 
