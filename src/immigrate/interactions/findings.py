@@ -374,8 +374,7 @@ def detectable_size(
     Examples
     --------
     >>> import numpy as np
-    >>> from immigrate.additive.estimated import EstimatedContrast
-    from immigrate.additive.moments import Contrast
+    >>> from immigrate.additive.moments import KnownContrast
     >>> from immigrate.interactions.findings import detectable_size
     >>> quarter, nothing = np.full(400, 0.25), np.empty((0, 400))
     >>> even = KnownContrast(nothing.T, quarter, 1.0, 1.0, quarter, nothing)
