@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -374,19 +375,8 @@ class InteractionTest(StoredEstimator):
 
     def _test(self, table: Table) -> None:
         """Question, design, null model, terms, features, findings: all that the test does."""
-        # `report_progress` decides itself how often it speaks.
-        run = Run(self.n_jobs, *((self._say,) if self.verbose else (report_progress, 0.0)))
-        say = self._say if self.verbose else silent
-        names = [str(name) for name in table.reader.names]
-        search = Search(
-            question_of(self.order, self.adjust_for, self.pairs, names),
-            adjustment_of(self.adjust, is_drawn=True),
-            self.alpha,
-            is_stepwise=bool(self.stepwise),
-            n_refined=self.screen,
-            run=run,
-            say=say,
-        )
+        search = search_of(self, [str(name) for name in table.reader.names])
+        run, say = search.run, search.say
         held_out, notes = None, list[str]()
         if self.split is not None:
             table, held_out = halves(table, float(self.split))
@@ -427,6 +417,21 @@ class InteractionTest(StoredEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def search_of(test: InteractionTest, names: Sequence[str]) -> Search:
+    """What the parameters of a test ask of columns with these names."""
+    # `report_progress` decides itself how often it speaks.
+    reporting = (test._say,) if test.verbose else (report_progress, 0.0)
+    return Search(
+        question_of(test.order, test.adjust_for, test.pairs, names),
+        adjustment_of(test.adjust, is_drawn=True),
+        test.alpha,
+        is_stepwise=bool(test.stepwise),
+        n_refined=test.screen,
+        run=Run(test.n_jobs, *reporting),
+        say=test._say if test.verbose else silent,
+    )
 
 
 def without_typos(table: Table, null: NullModel) -> tuple[Table, NullModel, list[str]]:
