@@ -104,7 +104,9 @@ def answers(problem: Problem) -> Iterator[tuple[str, Any]]:
     if hasattr(model, "frequencies_"):
         yield "frequency", model.frequencies_
     if hasattr(model, "summary"):
-        yield "p_value", model.table_["p_value"].to_numpy()
+        # What could not be tested has no p-value, but then it is named.
+        p = model.table_["p_value"].to_numpy()
+        yield "p_value", p[~np.isnan(p)] if model.notes_ else p
         model.summary()
     if hasattr(model, "predict_proba"):
         probability = model.predict_proba(X)

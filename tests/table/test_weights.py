@@ -7,8 +7,10 @@ import warnings
 import numpy as np
 import pytest
 
+from immigrate.kinds.number import Number
 from immigrate.outcomes import read_numbers
 from immigrate.outcomes.classes import read_classes
+from immigrate.table import Reader, Table
 from immigrate.table.weights import (
     LEAST_SAMPLES,
     LEAST_SHARE,
@@ -30,9 +32,15 @@ def two_classes():
 
 
 def test_importances_are_anchors_as_they_are_and_counts_are_shares():
-    weight = np.array([1.0, 3.0])
-    np.testing.assert_array_equal(SampleWeight(weight, "importance").as_anchor(), weight)
-    np.testing.assert_array_equal(SampleWeight(weight, "count").as_anchor(), [0.25, 0.75])
+    weight = np.array([1.0, 1.0, 3.0, 3.0])
+    reader = Reader(("x0",), (Number(),))
+    of_importances, of_counts, of_none = (
+        Table.of_values(reader, ROWS, two_classes(), own).anchor_weight
+        for own in (SampleWeight(weight, "importance"), SampleWeight(weight, "count"), None)
+    )
+    np.testing.assert_array_equal(of_importances, weight)
+    np.testing.assert_array_equal(of_counts, weight / 8)
+    assert of_none is None
 
 
 def test_counts_of_importances_have_the_effective_size_as_sum():
