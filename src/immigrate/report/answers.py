@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from immigrate.interactions.words import counted, of_power, p_text, percent, size_text
+from immigrate.interactions.words import (
+    SCALE_NAMES,
+    counted,
+    of_power,
+    p_text,
+    percent,
+    size_text,
+)
 from immigrate.report.evidence import SEPARATED
 from immigrate.report.input import Context
 
@@ -68,10 +75,11 @@ def _evidence(names: list[str], row: dict[str, Any], alpha: float = 1.0) -> dict
     size = f"size {size_text(row)}"
     if len(names) == 1 and row["p_given_others"] > alpha:
         size = f"given the others p {p_text(row['p_given_others'])}"
+    gone = f"; gone on {SCALE_NAMES[row['gone_on']]}" if row.get("gone_on") else ""
     return {
         "names": names,
         "evidence": f"adjusted p {p_text(row['p_adjusted'])}, {size}",
-        "words": sentence(row["direction"]),
+        "words": sentence(f"{row['direction']}{gone}"),
     }
 
 
