@@ -19,8 +19,8 @@ ratio of a mixture of chi2 to an independent chi2. The score has a second p-valu
 Hotelling's law with eta degrees of freedom from the same variances: it weighs directions by what
 the samples know of them, while the first asks less of few samples.
 
-With unequal or skewed noise, and 24 samples, p-values so hold what they say, where an F-test finds
-pairs that are not there in up to four of ten tables (docs/measurements/numbers.md).
+With unequal or skewed noise, and from 24 samples up, p-values so hold what they say, where an
+F-test finds pairs that are not there in up to six of ten tables (docs/measurements/numbers.md).
 
 References
 ----------
@@ -297,8 +297,8 @@ class Variances:
 
     Attributes
     ----------
-    nu, mean : ndarray of shape (b,)
-        Sum of what is left of the samples, and s^2.
+    nu : ndarray of shape (b,)
+        Sum of what is left of the samples.
     spreads : list of Spread
     left : list of ndarray (b, n_groups)
         What is left of the samples of each group.
@@ -307,10 +307,11 @@ class Variances:
     shrinkage : list of ndarray (b,)
         1 where groups surely differ, 0 where nothing says so.
     weight : ndarray of shape (n,)
+    scale : ndarray of shape (b,)
+        Times the ratios of its groups a sample's variance: together they explain the residuals.
     """
 
     nu: Array
-    mean: Array
     spreads: list[Spread]
     left: list[Array]
     ratio: list[Array]
@@ -370,9 +371,7 @@ def estimated_variances(cleared: Cleared, fit: FormFit, spreads: list[Spread]) -
         lefts.append(left)
         ratios.append(near ** shrinkage[:, None])
         shrinkages.append(shrinkage)
-    found = Variances(
-        nu, mean, spreads, lefts, ratios, shrinkages, cleared.weight, np.ones(len(nu))
-    )
+    found = Variances(nu, spreads, lefts, ratios, shrinkages, cleared.weight, np.ones(len(nu)))
 
     def size(rows: Rows, terms: OnRows) -> tuple[Array, ...]:
         left = fit.on(terms)[-1]
