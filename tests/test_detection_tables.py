@@ -1,13 +1,19 @@
-"""The tables of docs/measurements/detection.md are those of the tracked results."""
+"""The tables of the pages on detection and on numbers are those of the tracked results."""
 
-from benchmarks.detection.tables import PAGE, TABLES, filled
+import pytest
+
+from benchmarks.detection import number_tables, tables
+
+PAGES = {"detection": tables, "numbers": number_tables}
 
 
-def test_the_page_shows_the_tracked_results():
-    page = PAGE.read_text()
-    assert filled(page) == page
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_shows_the_tracked_results(name):
+    page = PAGES[name].PAGE.read_text()
+    assert tables.filled(page, PAGES[name].TABLES) == page
 
 
-def test_every_table_has_a_place_on_the_page():
-    page = PAGE.read_text()
-    assert all(f"<!-- table: {name} -->" in page for name in TABLES)
+@pytest.mark.parametrize("name", PAGES)
+def test_every_table_has_a_place_on_the_page(name):
+    page = PAGES[name].PAGE.read_text()
+    assert all(f"<!-- table: {table} -->" in page for table in PAGES[name].TABLES)

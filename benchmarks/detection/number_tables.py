@@ -21,7 +21,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "measurements" / "numbers.md"
 
 
 def rates(what, designs):
-    """A row per design and noise, a cell per number of samples: the test / the F-test."""
+    """A row per design and noise, a cell per number of samples: the test / the F-test.
+
+    Of power also that of the version before, in brackets, where it was run.
+    """
+    before = pd.read_csv(RESULTS / "number_outcomes_before.csv")
+    before = before[before["what"] == what].set_index(["design", "noise", "n"])["test"]
     rows = pd.read_csv(RESULTS / "number_outcomes.csv")
     rows = rows[(rows["what"] == what) & rows["design"].isin(designs)]
     sizes = sorted(rows["n"].unique())
@@ -30,6 +35,7 @@ def rates(what, designs):
         cells = own.set_index("n")
         shown = [
             f"{as_rate(cells.loc[n, 'test'])} / {as_rate(cells.loc[n, 'F-test'])}"
+            + (f" ({as_rate(before[design, noise, n])})" if (design, noise, n) in before else "")
             if n in cells.index
             else ""
             for n in sizes
