@@ -173,17 +173,12 @@ def cleared_blocks(
         if G is None:
             place = main_effect_rows(data, own, slice(0, 1))[1]
             main_effects = partial(rows_of_main_effects, data, own)
-            yield (
-                block,
-                cleared_terms(
-                    columns, left_rows(main_effects, contrast, run, is_all), place, run, is_all
-                ),
-            )
-            continue
-        place = place_of[block]
-        # Without the padding that only wider terms of other blocks need: the last row is zero.
-        place = place[:, np.any(place < len(G.U) - 1, axis=0)]
-        yield block, cleared_terms(columns, G, place, run, is_all)
+            own_G = left_rows(main_effects, contrast, run, is_all)
+        else:
+            place, own_G = place_of[block], G
+            # Without the padding that only wider terms of other blocks need: the last row is zero.
+            place = place[:, np.any(place < len(G.U) - 1, axis=0)]
+        yield block, cleared_terms(columns, own_G, place, run, is_all)
 
 
 def rows_of_main_effects(data: Design, terms: Codes, rows: Rows) -> Array:
